@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# The project's only CMake cleverness: one function for each kind of thing that is
+# built. Files are found by GLOB, so adding a source file edits no list.
+
+find_package(Threads REQUIRED)
+find_package(nlohmann_json REQUIRED)
+
+# Compile options of everything that is ours.
+add_library(tessera_flags INTERFACE)
+target_include_directories(tessera_flags INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/src/include)
+target_compile_options(tessera_flags INTERFACE -Wall -Wextra -Wno-unused-parameter)
+target_compile_definitions(tessera_flags INTERFACE TESSERA_VERSION="${PROJECT_VERSION}")
+
+if(TESSERA_COMPILER)
+  # 22 alone is refused by the package's version file; 22.1 is what it asks for.
+  find_package(MLIR 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22)
+  list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
+  include(TableGen)
+  include(AddLLVM)
+  include(AddMLIR)
+
+  # Only the two shared libraries: naming a static libMLIR* archive beside them
+  # would register everything twice.
+  add_library(tessera_mlir INTERFACE)
+  target_include_directories(tessera_mlir SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+  target_include_directories(tessera_mlir INTERFACE ${CMAKE_BINARY_DIR}/src)
+  # An extension of the transform dialect does not link without NDEBUG (Debian's
+  # libraries are built with it), so it is set whatever the build type.
+  target_compile_definitions(tessera_mlir INTERFACE NDEBUG ${LLVM_DEFINITIONS_LIST})
+  target_link_libraries(tessera_mlir INTERFACE MLIR LLVM)
+  set(TESSERA_LLVM_BIN ${LLVM_TOOLS_BINARY_DIR})
+endif()
+
+# tessera_library(NAME [MLIR] [DEPS lib...] [DIRS dir...] [EXCLUDE regex])
+# A static library of all .cpp files of this folder (and of DIRS) that are not tests.
+# If there are *Test.cpp files, they become one gtest program NAME_test.
+function(tessera_library name)
+  cmake_parse_arguments(A "MLIR" "EXCLUDE" "DEPS;DIRS" ${ARGN})
+  set(globs ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  foreach(dir ${A_DIRS})
+    list(APPEND globs ${CMAKE_CURRENT_SOURCE_DIR}/${dir}/*.cpp)
+  endforeach()
+  file(GLOB sources CONFIGURE_DEPENDS ${globs})
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "Test\\.cpp$")
+  list(FILTER tests INCLUDE REGEX "Test\\.cpp$")
+  if(A_EXCLUDE)
+    list(FILTER sources EXCLUDE REGEX "${A_EXCLUDE}")
+    list(FILTER tests EXCLUDE REGEX "${A_EXCLUDE}")
+  endif()
+  add_library(${name} STATIC ${sources})
+  target_link_libraries(${name} PUBLIC tessera_flags ${A_DEPS})
+  if(A_MLIR)
+    target_link_libraries(${name} PUBLIC tessera_mlir)
+    tessera_pch(${name})
+    get_property(headers GLOBAL PROPERTY TESSERA_GENERATED_HEADERS)
+    if(headers)
+      add_dependencies(${name} ${headers})
+    endif()
+  endif()
+  if(tests AND TESSERA_TESTS)
+    tessera_test(${name}_test SOURCES ${tests} DEPS ${name})
+  endif()
+endfunction()
+
+# tessera_test(NAME SOURCES ... DEPS ...): one gtest program, run by ctest.
+function(tessera_test name)
+  cmake_parse_arguments(A "" "" "SOURCES;DEPS" ${ARGN})
+  find_package(GTest REQUIRED)
+  add_executable(${name} ${A_SOURCES})
+  target_link_libraries(${name} PRIVATE ${A_DEPS} GTest::gtest GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()
+
+# One precompiled header for all MLIR libraries; the first library that asks builds it.
+function(tessera_pch name)
+  get_property(owner GLOBAL PROPERTY TESSERA_PCH_OWNER)
+  if(NOT owner)
+    set_property(GLOBAL PROPERTY TESSERA_PCH_OWNER ${name})
+    target_precompile_headers(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src/tessera/ir/Pch.h)
+    # ccache can only reuse a PCH that does not carry its time stamp.
+    target_compile_options(${name} PRIVATE -Xclang -fno-pch-timestamp)
+  else()
+    target_precompile_headers(${name} REUSE_FROM ${owner})
+    target_compile_options(${name} PRIVATE -Xclang -fno-pch-timestamp)
+  endif()
+endfunction()
+
+# tessera_tablegen(TARGET FILE.td OUTPUT ARGS... [OUTPUT ARGS...])
+# Runs mlir-tblgen on FILE.td once for each `OUTPUT|args` word.
+function(tessera_tablegen target td)
+  set(LLVM_TARGET_DEFINITIONS ${td})
+  foreach(rule ${ARGN})
+    string(REPLACE "|" ";" words "${rule}")
+    list(POP_FRONT words output)
+    mlir_tablegen(${output} ${words} EXTRA_INCLUDES ${CMAKE_SOURCE_DIR}/src ${MLIR_INCLUDE_DIRS})
+  endforeach()
+  add_public_tablegen_target(${target})
+  set_property(GLOBAL APPEND PROPERTY TESSERA_GENERATED_HEADERS ${target})
+endfunction()
+
+# tessera_doc(NAME FILE.td ARGS...): a reference page generated into docs/ of the
+# build tree, compared with the committed copy by scripts/check.
+function(tessera_doc name td)
+  set(LLVM_TARGET_DEFINITIONS ${td})
+  mlir_tablegen(${name}.md ${ARGN} EXTRA_INCLUDES ${CMAKE_SOURCE_DIR}/src ${MLIR_INCLUDE_DIRS})
+  add_custom_target(tessera_doc_${name} ALL DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/${name}.md
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/docs
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different ${CMAKE_CURRENT_BINARY_DIR}/${name}.md ${CMAKE_BINARY_DIR}/docs/${name}.md)
+endfunction()
+
+# tessera_device(NAME): the run-time half of a target, Device.cpp, without LLVM.
+# The runtime finds it through Devices.inc, written from this list.
+function(tessera_device name)
+  add_library(tessera_device_${name} STATIC ${CMAKE_CURRENT_SOURCE_DIR}/Device.cpp)
+  target_link_libraries(tessera_device_${name} PUBLIC tessera_runtime)
+  set_property(GLOBAL APPEND PROPERTY TESSERA_DEVICES ${name})
+endfunction()
+
+# tessera_target(NAME [DEPS lib...]): the compile-time half of a target.
+function(tessera_target name)
+  cmake_parse_arguments(A "" "" "DEPS" ${ARGN})
+  tessera_library(tessera_target_${name} MLIR DEPS tessera_transforms ${A_DEPS} EXCLUDE "/Device(Test)?\\.cpp$")
+  set_property(GLOBAL APPEND PROPERTY TESSERA_TARGETS ${name})
+endfunction()
+
+# tessera_frontend(NAME [DEPS lib...]): a front end, one folder behind one interface.
+function(tessera_frontend name)
+  cmake_parse_arguments(A "" "" "DEPS" ${ARGN})
+  tessera_library(tessera_frontend_${name} MLIR DEPS tessera_ir ${A_DEPS})
+  set_property(GLOBAL APPEND PROPERTY TESSERA_FRONTENDS ${name})
+endfunction()
+
+# tessera_write_list(PROPERTY FILE MACRO): MACRO(name) lines for each name collected.
+function(tessera_write_list property file macro)
+  get_property(names GLOBAL PROPERTY ${property})
+  list(SORT names)
+  set(text "")
+  foreach(n ${names})
+    string(APPEND text "${macro}(${n})\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${file} CONTENT "${text}")
+endfunction()

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// See Registry.h.
+#include "tessera/driver/Registry.h"
+
+#include "tessera/ir/dfg/Dfg.h"
+
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+
+using namespace tessera;
+
+void tessera::registerDialects(DialectRegistry &registry) {
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registry.insert<dfg::DfgDialect>();
+}
+
+void tessera::registerPasses() { registerAllPasses(); }
