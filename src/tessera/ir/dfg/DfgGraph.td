@@ -54,6 +54,7 @@ def Dfg_CallOp : Dfg_Op<"call", [DeclareOpInterfaceMethods<SymbolUserOpInterface
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyType>:$inputs);
   let results = (outs Variadic<AnyType>:$outputs);
   let assemblyFormat = "$callee `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs)";
+  let hasVerifier = 1;
 }
 
 def Dfg_BufferOp : Dfg_Op<"buffer", [AttrSizedOperandSegments]> {
@@ -98,7 +99,7 @@ def Dfg_UpdateOp : Dfg_Op<"update", [AllTypesMatch<["state", "next"]>]> {
 }
 
 def Dfg_CombinerOp : Dfg_Op<"combiner", [
-    IsolatedFromAbove, Symbol, SingleBlockImplicitTerminator<"YieldOp">]> {
+    IsolatedFromAbove, Symbol, SingleBlock]> {
   let summary = "a user's own associative operation, declared so by being here";
   let description = [{
     Takes two values and yields their combination. The identity is stated; the compiler relies on
@@ -116,7 +117,7 @@ def Dfg_CombinerOp : Dfg_Op<"combiner", [
   let arguments = (ins SymbolNameAttr:$sym_name, TypedAttrInterface:$identity);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
-  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 #endif

@@ -17,6 +17,7 @@ def Dfg_LaunchOp : Dfg_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInter
   let arguments = (ins FlatSymbolRefAttr:$graph, Variadic<AnyType>:$inputs);
   let results = (outs Res<Dfg_RunType, "", [MemAlloc]>:$run);
   let assemblyFormat = "$graph `(` $inputs `)` attr-dict (`:` type($inputs)^)?";
+  let hasVerifier = 1;
 }
 
 def Dfg_WaitOp : Dfg_Op<"wait"> {
@@ -40,6 +41,7 @@ def Dfg_OpenOp : Dfg_Op<"open", [DeclareOpInterfaceMethods<SymbolUserOpInterface
   let arguments = (ins FlatSymbolRefAttr:$graph);
   let results = (outs Res<Dfg_StreamType, "", [MemAlloc]>:$stream);
   let assemblyFormat = "$graph attr-dict";
+  let hasVerifier = 1;
 }
 
 def Dfg_PushOp : Dfg_Op<"push"> {
@@ -61,6 +63,7 @@ def Dfg_CloseOp : Dfg_Op<"close"> {
   let summary = "no more activations; waits for those in flight";
   let arguments = (ins Arg<Dfg_StreamType, "", [MemFree]>:$stream);
   let assemblyFormat = "$stream attr-dict";
+  let hasVerifier = 1;
 }
 
 #endif

@@ -3,6 +3,7 @@
 #include "tessera/ir/dfg/Dfg.h"
 
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Regex.h"
 
 using namespace tessera;
 using namespace tessera::dfg;
@@ -13,6 +14,21 @@ using namespace tessera::dfg;
 //===----------------------------------------------------------------------===//
 // dfg.graph
 //===----------------------------------------------------------------------===//
+
+// The attributes in braces. Those that the syntax itself spells may not be given a second time.
+static ParseResult parseAttributes(OpAsmParser &parser, ArrayRef<StringRef> spelled, NamedAttrList &attributes) {
+  NamedAttrList given;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseOptionalAttrDictWithKeyword(given))
+    return failure();
+  for (NamedAttribute attr : given) {
+    if (llvm::is_contained(spelled, attr.getName().getValue()) || attributes.get(attr.getName()))
+      return parser.emitError(loc) << "expected '" << attr.getName().getValue()
+                                   << "' to be written in the operation's syntax, but got it as an attribute";
+    attributes.push_back(attr);
+  }
+  return success();
+}
 
 // One result: `[name :] type`.
 static ParseResult parseGraphResult(OpAsmParser &parser, SmallVectorImpl<Type> &types,
@@ -52,7 +68,7 @@ ParseResult GraphOp::parse(OpAsmParser &parser, OperationState &result) {
       return failure();
     }
   }
-  if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
+  if (parseAttributes(parser, {"sym_name", "function_type", "result_names"}, result.attributes))
     return failure();
   SmallVector<Type> argTypes;
   for (auto &arg : args) {
@@ -79,6 +95,12 @@ static bool namesSurvive(GraphOp graph, OpAsmPrinter &p) {
   return true;
 }
 
+// A bare word that the parser would take for the beginning of a type.
+static bool startsLikeType(StringRef word) {
+  static const llvm::Regex types("^([su]?i[0-9]+|t?b?f[0-9]+.*|index|none|tensor|memref|vector|complex|tuple)$");
+  return types.match(word);
+}
+
 void GraphOp::print(OpAsmPrinter &p) {
   p << " ";
   if (getSymVisibility() == "private")
@@ -90,12 +112,18 @@ void GraphOp::print(OpAsmPrinter &p) {
   if (!getResultTypes().empty()) {
     p << " -> (";
     llvm::interleaveComma(llvm::zip(getResultNames(), getResultTypes()), p, [&](auto pair) {
-      p.printKeywordOrString(cast<StringAttr>(std::get<0>(pair)).getValue());
+      StringRef name = cast<StringAttr>(std::get<0>(pair)).getValue();
+      if (startsLikeType(name))
+        p.printString(name);
+      else
+        p.printKeywordOrString(name);
       p << ": " << std::get<1>(pair);
     });
     p << ")";
   }
-  SmallVector<StringRef> elided = {"sym_name", "function_type", "result_names", "sym_visibility"};
+  SmallVector<StringRef> elided = {"sym_name", "function_type", "result_names"};
+  if (getSymVisibility() == "private")
+    elided.push_back("sym_visibility");
   if (namesSurvive(*this, p))
     elided.push_back("arg_names");
   p.printOptionalAttrDictWithKeyword((*this)->getAttrs(), elided);
@@ -121,7 +149,7 @@ ParseResult CombinerOp::parse(OpAsmParser &parser, OperationState &result) {
   if (parser.parseSymbolName(name, "sym_name", result.attributes) ||
       parser.parseArgumentList(args, AsmParser::Delimiter::Paren, /*allowType=*/true) ||
       parser.parseKeyword("identity") || parser.parseAttribute(identity, "identity", result.attributes) ||
-      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+      parseAttributes(parser, {"sym_name", "identity"}, result.attributes))
     return failure();
   return parser.parseRegion(*result.addRegion(), args);
 }
@@ -222,7 +250,7 @@ ParseResult NodeOp::parse(OpAsmParser &parser, OperationState &result) {
       return failure();
     }
   }
-  if (parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+  if (parseAttributes(parser, {"name", "ports", "yields", "operandSegmentSizes"}, result.attributes) ||
       parser.resolveOperands(node.grid, b.getIndexType(), result.operands) ||
       parser.resolveOperands(node.inputs, node.inputTypes, parser.getCurrentLocation(), result.operands))
     return failure();
@@ -243,10 +271,11 @@ ParseResult NodeOp::parse(OpAsmParser &parser, OperationState &result) {
   if (parser.parseRegion(*body, args))
     return failure();
   if (body->empty())
-    return parser.emitError(parser.getCurrentLocation(), "expected a node to have a body");
+    body->emplaceBlock();
   // A leaf that only writes through ports yields nothing; its terminator may be left out.
-  if (!body->back().mightHaveTerminator()) {
-    OpBuilder end = OpBuilder::atBlockEnd(&body->back());
+  if (body->back().empty() || !body->back().back().mightHaveTrait<OpTrait::IsTerminator>()) {
+    OpBuilder end(parser.getContext());
+    end.setInsertionPointToEnd(&body->back());
     YieldOp::create(end, result.location);
   }
   return success();
@@ -304,7 +333,9 @@ void NodeOp::print(OpAsmPrinter &p) {
 
 void NodeOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
   static const char *ids[] = {"i", "j", "k"};
-  for (unsigned d = 0; d < std::min<unsigned>(getRank(), 3); ++d)
+  // Also asked of a node that is being reported as malformed.
+  size_t given = region.empty() ? 0 : region.getNumArguments();
+  for (size_t d = 0; d < std::min<size_t>({getRank(), given, 3}); ++d)
     setName(region.getArgument(d), ids[d]);
 }
 
