@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Decides which nodes to fuse when nobody says so, and writes the decision down as a schedule script. The decision is
+// tried on a copy of the program; running the script on the program itself does the same steps.
+#pragma once
+
+#include "tessera/ir/LLVM.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <string>
+
+namespace tessera::graph {
+
+struct GraphScriptOptions {
+  /// The most operations that recomputation may add to one instance of a consumer.
+  double maxRecompute = 16;
+  /// Fuse independent nodes that read the same elements.
+  bool siblings = true;
+  /// The sequence's name.
+  std::string sequence = "graph";
+};
+
+/// The script as text, with a comment for each step.
+std::string writeGraphScript(ModuleOp program, const GraphScriptOptions &options = {});
+
+} // namespace tessera::graph
