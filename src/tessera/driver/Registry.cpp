@@ -3,6 +3,9 @@
 #include "tessera/driver/Registry.h"
 
 #include "tessera/ir/dfg/Dfg.h"
+#include "tessera/transforms/graph/Passes.h"
+#include "tessera/transforms/schedule/Extension.h"
+#include "tessera/transforms/schedule/Passes.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -14,6 +17,11 @@ void tessera::registerDialects(DialectRegistry &registry) {
   registerAllDialects(registry);
   registerAllExtensions(registry);
   registry.insert<dfg::DfgDialect>();
+  schedule::registerScheduleExtension(registry);
 }
 
-void tessera::registerPasses() { registerAllPasses(); }
+void tessera::registerPasses() {
+  registerAllPasses();
+  graph::registerTesseraGraphPasses();
+  schedule::registerTesseraSchedulePasses();
+}
