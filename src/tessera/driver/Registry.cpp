@@ -3,6 +3,7 @@
 #include "tessera/driver/Registry.h"
 
 #include "tessera/ir/dfg/Dfg.h"
+#include "tessera/transforms/check/Passes.h"
 #include "tessera/transforms/graph/Passes.h"
 #include "tessera/transforms/schedule/Extension.h"
 #include "tessera/transforms/schedule/Passes.h"
@@ -22,6 +23,7 @@ void tessera::registerDialects(DialectRegistry &registry) {
 
 void tessera::registerPasses() {
   registerAllPasses();
+  registerCheckPasses();
   graph::registerTesseraGraphPasses();
   schedule::registerTesseraSchedulePasses();
 }

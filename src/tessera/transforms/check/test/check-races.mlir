@@ -1,0 +1,236 @@
+// Decided and racy, with the witness; decided and clean; not decided, with the reason.
+// RUN: tessera-opt %s -split-input-file -verify-diagnostics --tessera-check-races
+
+// b[i] = b[i + 1]: the neighbour may have been there already.
+dfg.graph @shift(%b: memref<?xf32>, %n: index) -> memref<?xf32> {
+  // expected-note @+1 {{the memory is here; give each instance elements of its own, use an 'acc' port or an atomic operation, or put a 'dfg.barrier' between the accesses}}
+  %b1 = dfg.node @shift grid(%i = %n) (inout %p = %b : memref<?xf32>) {
+    %one = arith.constant 1 : index
+    %j = arith.addi %i, %one : index
+    // expected-note @+1 {{the other access is here}}
+    %x = memref.load %p[%j] : memref<?xf32>
+    // expected-error @+1 {{instance (1) writes and instance (0) reads element [1] of port #0 of node 'shift', e.g. for extents (2) (dfg-p1)}}
+    memref.store %x, %p[%i] : memref<?xf32>
+  }
+  dfg.return %b1 : memref<?xf32>
+}
+
+// -----
+
+// b[2i] = b[2i + 1] never meets.
+dfg.graph @pairs(%b: memref<?xf32>, %n: index) -> memref<?xf32> {
+  %b1 = dfg.node @pairs grid(%i = %n) (inout %p = %b : memref<?xf32>) {
+    %one = arith.constant 1 : index
+    %two = arith.constant 2 : index
+    %j = arith.muli %i, %two : index
+    %k = arith.addi %j, %one : index
+    %x = memref.load %p[%k] : memref<?xf32>
+    memref.store %x, %p[%j] : memref<?xf32>
+  }
+  dfg.return %b1 : memref<?xf32>
+}
+
+// -----
+
+// Blocks of eight, loops of eight.
+dfg.graph @blocks(%b: memref<?xf32>, %n: index) -> memref<?xf32> {
+  %b1 = dfg.node @blocks grid(%i = %n) (out %p = %b : memref<?xf32>) {
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %eight = arith.constant 8 : index
+    %f = arith.constant 1.0 : f32
+    %j = arith.muli %i, %eight : index
+    scf.for %k = %zero to %eight step %one {
+      %l = arith.addi %j, %k : index
+      memref.store %f, %p[%l] : memref<?xf32>
+    }
+  }
+  dfg.return %b1 : memref<?xf32>
+}
+
+// -----
+
+// Blocks of eight, loops of nine: the ninth is the neighbour's first.
+dfg.graph @overlap(%b: memref<?xf32>, %n: index) -> memref<?xf32> {
+  // expected-note @+1 {{the memory is here}}
+  %b1 = dfg.node @overlap grid(%i = %n) (out %p = %b : memref<?xf32>) {
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %eight = arith.constant 8 : index
+    %nine = arith.constant 9 : index
+    %f = arith.constant 1.0 : f32
+    %j = arith.muli %i, %eight : index
+    scf.for %k = %zero to %nine step %one {
+      %l = arith.addi %j, %k : index
+      // expected-error @+1 {{instances (1) and (0) both write element [8] of port #0 of node 'overlap', e.g. for extents (2) (dfg-p1)}}
+      memref.store %f, %p[%l] : memref<?xf32>
+    }
+  }
+  dfg.return %b1 : memref<?xf32>
+}
+
+// -----
+
+// A transposed write in two dimensions meets nobody; a projection meets a whole row.
+dfg.graph @project(%b: memref<?x?xf32>, %c: memref<?xf32>, %h: index, %w: index) -> (memref<?x?xf32>, memref<?xf32>) {
+  // expected-note @+1 {{the memory is here}}
+  %b1, %c1 = dfg.node @project grid(%i = %h, %j = %w) (out %p = %b : memref<?x?xf32>, out %q = %c : memref<?xf32>) {
+    %f = arith.constant 1.0 : f32
+    memref.store %f, %p[%j, %i] : memref<?x?xf32>
+    // expected-error @+1 {{instances (1, 0) and (0, 0) both write element [0] of port #1 of node 'project', e.g. for extents (2, 1) (dfg-p1)}}
+    memref.store %f, %q[%j] : memref<?xf32>
+  }
+  dfg.return %b1, %c1 : memref<?x?xf32>, memref<?xf32>
+}
+
+// -----
+
+// Constant extents need no example; a clamp makes the last two instances meet.
+dfg.graph @clamp(%b: memref<8xf32>) -> memref<8xf32> {
+  %n = arith.constant 8 : index
+  // expected-note @+1 {{the memory is here}}
+  %b1 = dfg.node @clamp grid(%i = %n) (out %p = %b : memref<8xf32>) {
+    %six = arith.constant 6 : index
+    %f = arith.constant 1.0 : f32
+    %j = arith.minsi %i, %six : index
+    // expected-error @+1 {{instances (6) and (7) both write element [6] of port #0 of node 'clamp' (dfg-p1)}}
+    memref.store %f, %p[%j] : memref<8xf32>
+  }
+  dfg.return %b1 : memref<8xf32>
+}
+
+// -----
+
+// A guard keeps one instance; quotient and remainder spread a line over a plane.
+dfg.graph @guarded(%b: memref<?xf32>, %c: memref<?x4xf32>, %n: index) -> (memref<?xf32>, memref<?x4xf32>) {
+  %b1, %c1 = dfg.node @guarded grid(%i = %n) (out %p = %b : memref<?xf32>, out %q = %c : memref<?x4xf32>) {
+    %zero = arith.constant 0 : index
+    %four = arith.constant 4 : index
+    %f = arith.constant 1.0 : f32
+    %first = arith.cmpi eq, %i, %zero : index
+    scf.if %first {
+      memref.store %f, %p[%zero] : memref<?xf32>
+    }
+    %row = arith.divui %i, %four : index
+    %col = arith.remui %i, %four : index
+    memref.store %f, %q[%row, %col] : memref<?x4xf32>
+  }
+  dfg.return %b1, %c1 : memref<?xf32>, memref<?x4xf32>
+}
+
+// -----
+
+// Two instances below the limit remain, and both write.
+dfg.graph @loose(%b: memref<?xf32>, %n: index) -> memref<?xf32> {
+  // expected-note @+1 {{the memory is here}}
+  %b1 = dfg.node @loose grid(%i = %n) (out %p = %b : memref<?xf32>) {
+    %zero = arith.constant 0 : index
+    %two = arith.constant 2 : index
+    %f = arith.constant 1.0 : f32
+    %few = arith.cmpi slt, %i, %two : index
+    scf.if %few {
+      // expected-error @+1 {{instances (1) and (0) both write element [0] of port #0 of node 'loose', e.g. for extents (2) (dfg-p1)}}
+      memref.store %f, %p[%zero] : memref<?xf32>
+    }
+  }
+  dfg.return %b1 : memref<?xf32>
+}
+
+// -----
+
+// Atomic updates do not race with each other.
+dfg.graph @atomic(%b: memref<?xi32>, %x: tensor<?xindex>, %n: index) -> memref<?xi32> {
+  %b1 = dfg.node @atomic grid(%i = %n) (inout %p = %b : memref<?xi32>, each %k = %x : tensor<?xindex>) {
+    %one = arith.constant 1 : i32
+    %old = memref.atomic_rmw addi %one, %p[%k] : (i32, memref<?xi32>) -> i32
+  }
+  dfg.return %b1 : memref<?xi32>
+}
+
+// -----
+
+// A plain read beside them does.
+dfg.graph @mixed(%b: memref<?xi32>, %n: index) -> memref<?xi32> {
+  // expected-note @+1 {{the memory is here}}
+  %b1 = dfg.node @mixed grid(%i = %n) (inout %p = %b : memref<?xi32>) {
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : i32
+    // expected-error @+1 {{instance (1) writes and instance (0) reads element [0] of port #0 of node 'mixed', e.g. for extents (2) (dfg-p1)}}
+    %old = memref.atomic_rmw addi %one, %p[%zero] : (i32, memref<?xi32>) -> i32
+    // expected-note @+1 {{the other access is here}}
+    %x = memref.load %p[%zero] : memref<?xi32>
+  }
+  dfg.return %b1 : memref<?xi32>
+}
+
+// -----
+
+// An index read from memory is not decided.
+dfg.graph @scatter(%b: memref<?xf32>, %x: tensor<?xindex>, %n: index) -> memref<?xf32> {
+  %b1 = dfg.node @scatter grid(%i = %n) (out %p = %b : memref<?xf32>, each %k = %x : tensor<?xindex>) {
+    %f = arith.constant 1.0 : f32
+    // expected-remark @+1 {{could not decide whether instances race on port #0 of node 'scatter': an index comes from an 'each' port (dfg-p2)}}
+    memref.store %f, %p[%k] : memref<?xf32>
+  }
+  dfg.return %b1 : memref<?xf32>
+}
+
+// -----
+
+// Nor is a row-major index by hand with a stride that is not constant.
+dfg.graph @linear(%b: memref<?xf32>, %h: index, %w: index) -> memref<?xf32> {
+  %b1 = dfg.node @linear grid(%i = %h, %j = %w) (out %p = %b : memref<?xf32>) {
+    %f = arith.constant 1.0 : f32
+    %e = dfg.extent 1
+    %row = arith.muli %i, %e : index
+    %k = arith.addi %row, %j : index
+    // expected-remark @+1 {{could not decide whether instances race on port #0 of node 'linear': an index multiplies two values that are not constant (dfg-p2)}}
+    memref.store %f, %p[%k] : memref<?xf32>
+  }
+  dfg.return %b1 : memref<?xf32>
+}
+
+// -----
+
+// An unknown index in one dimension does not matter when another one decides.
+dfg.graph @rows(%b: memref<?x?xf32>, %x: tensor<?xindex>, %n: index) -> memref<?x?xf32> {
+  %b1 = dfg.node @rows grid(%i = %n) (out %p = %b : memref<?x?xf32>, each %k = %x : tensor<?xindex>) {
+    %f = arith.constant 1.0 : f32
+    memref.store %f, %p[%i, %k] : memref<?x?xf32>
+  }
+  dfg.return %b1 : memref<?x?xf32>
+}
+
+// -----
+
+// Calls and operations on whole memrefs are not followed.
+func.func private @outside(memref<?xf32>, index)
+dfg.graph @call(%b: memref<?xf32>, %c: memref<4xf32>, %n: index) -> (memref<?xf32>, memref<4xf32>) {
+  %b1, %c1 = dfg.node @call grid(%i = %n) (inout %p = %b : memref<?xf32>, inout %q = %c : memref<4xf32>) {
+    // expected-remark @+1 {{could not decide whether instances race on port #0 of node 'call': it goes through a call (dfg-p2)}}
+    func.call @outside(%p, %i) : (memref<?xf32>, index) -> ()
+    %f = arith.constant 1.0 : f32
+    // expected-remark @+1 {{could not decide whether instances race on port #1 of node 'call': 'linalg.fill' touches elements that are not followed (dfg-p2)}}
+    linalg.fill ins(%f : f32) outs(%q : memref<4xf32>)
+  }
+  dfg.return %b1, %c1 : memref<?xf32>, memref<4xf32>
+}
+
+// -----
+
+// Vectors cover several elements.
+dfg.graph @vectors(%b: memref<64xf32>, %c: memref<64xf32>) -> (memref<64xf32>, memref<64xf32>) {
+  %n = arith.constant 8 : index
+  // expected-note @+1 {{the memory is here}}
+  %b1, %c1 = dfg.node @vectors grid(%i = %n) (out %p = %b : memref<64xf32>, out %q = %c : memref<64xf32>) {
+    %eight = arith.constant 8 : index
+    %four = arith.constant 4 : index
+    %v = arith.constant dense<1.0> : vector<8xf32>
+    %k = arith.muli %i, %eight : index
+    vector.store %v, %p[%k] : memref<64xf32>, vector<8xf32>
+    %l = arith.muli %i, %four : index
+    // expected-error @+1 {{instances (1) and (0) both write element [4] of port #1 of node 'vectors' (dfg-p1)}}
+    vector.store %v, %q[%l] : memref<64xf32>, vector<8xf32>
+  }
+  dfg.return %b1, %c1 : memref<64xf32>, memref<64xf32>
+}
