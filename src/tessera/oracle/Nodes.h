@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What becomes of the values that a node's instances yield, and how instances that meet at barriers take turns.
+#pragma once
+
+#include "tessera/oracle/Interpreter.h"
+
+#include <ucontext.h>
+
+namespace tessera::oracle {
+
+/// The meaning of a named reduction.
+Combine toCombine(dfg::ReductionKind kind);
+
+/// A float sum or product is collected with more precision than its type has and rounded once at the end, because back ends
+/// may regroup it: the bound on their results is stated relative to this one.
+bool isPrecise(dfg::ReductionAttr reduction, const ElementInfo &info);
+long double combinePrecise(dfg::ReductionKind kind, const ElementInfo &info, long double a, long double b);
+Val roundPrecise(const ElementInfo &info, long double value);
+
+/// Combines two values with these elements by a named reduction or a combiner; tensors element by element.
+LogicalResult combineValues(Exec &x, const Inst &inst, dfg::ReductionAttr reduction, const ElementInfo &info,
+                            const Val &a, const Val &b, Val &result);
+
+/// Collects what the instances yield for one result, in row-major order of the instances.
+class Collector {
+public:
+  Collector(dfg::NodeOp node, unsigned result, ArrayRef<int64_t> extents);
+
+  LogicalResult add(Exec &x, const Inst &inst, ArrayRef<int64_t> ids, const Val &value);
+  /// The result, after the last instance.
+  LogicalResult finish(Exec &x, const Inst &inst, Val &result);
+
+private:
+  LogicalResult start(Exec &x, const Inst &inst, ArrayRef<int64_t> tile);
+  LogicalResult addGathered(Exec &x, const Inst &inst, ArrayRef<int64_t> ids, const Val &value);
+  LogicalResult addReduced(Exec &x, const Inst &inst, ArrayRef<int64_t> ids, const Val &value);
+  LogicalResult identity(Exec &x, const Inst &inst, Val &value) const;
+
+  dfg::NodeOp node;
+  dfg::ResultAttr attr;
+  Type type;
+  ElementInfo info;
+  SmallVector<int64_t, 3> extents;
+  /// Of the grid, without the dimensions that are reduced.
+  SmallVector<int64_t, 3> kept;
+  SmallVector<int64_t, 4> tile;
+  bool isStarted = false, isPreciseSum = false;
+  /// Gathered elements; or, for a reduction, a partial value for each kept position.
+  Val gathered;
+  std::vector<Val> partial;
+  std::vector<long double> precise;
+};
+
+/// An instance of a leaf with barriers: a thread of control with its own stack, run in turn with the others.
+struct Fiber {
+  Fiber(const Exec &parent, const Code &code);
+  ~Fiber();
+  Fiber(const Fiber &) = delete;
+
+  /// Runs until the next barrier or the end.
+  void resume();
+  /// Called by the instance: lets the others run.
+  void wait(const Inst &barrier);
+
+  Exec exec;
+  const Code &code;
+  std::vector<Val> frame;
+  Vals args, results;
+  /// The barrier it waits at; null before the first and after the end.
+  const Inst *waiting = nullptr;
+  bool isDone = false, isCancelled = false;
+  LogicalResult status = success();
+
+private:
+  static void enter(unsigned high, unsigned low);
+
+  ucontext_t context, scheduler;
+  void *stack;
+};
+
+/// Runs all instances, phase by phase.
+LogicalResult runPhases(Exec &x, const Inst &inst, LeafRun &leaf, std::vector<std::unique_ptr<Fiber>> &fibers);
+
+} // namespace tessera::oracle
