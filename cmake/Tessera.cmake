@@ -141,3 +141,26 @@ function(tessera_write_list property file macro)
   endforeach()
   file(CONFIGURE OUTPUT ${file} CONTENT "${text}")
 endfunction()
+
+# tessera_shared_runtime(): libtessera.so, the runtime and all devices in one library
+# whose only visible symbols are those of tessera/runtime.h; a test keeps it small.
+function(tessera_shared_runtime)
+  get_property(devices GLOBAL PROPERTY TESSERA_DEVICES)
+  list(TRANSFORM devices PREPEND tessera_device_)
+  add_library(tessera_shared SHARED ${CMAKE_SOURCE_DIR}/src/tessera/runtime/Shared.cpp)
+  set_target_properties(tessera_shared PROPERTIES OUTPUT_NAME tessera VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR})
+  target_include_directories(tessera_shared INTERFACE ${CMAKE_SOURCE_DIR}/src/include)
+  # Everything the C interface needs is pulled in through it; the rest stays out.
+  target_link_libraries(tessera_shared PRIVATE tessera_runtime tessera_devices ${devices} tessera_base)
+  target_link_options(tessera_shared PRIVATE LINKER:--gc-sections
+    LINKER:--version-script=${CMAKE_SOURCE_DIR}/src/tessera/runtime/tessera.map)
+  set_property(TARGET tessera_shared APPEND PROPERTY LINK_DEPENDS ${CMAKE_SOURCE_DIR}/src/tessera/runtime/tessera.map)
+  include(GNUInstallDirs)
+  install(TARGETS tessera_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/src/include/tessera DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  if(TESSERA_TESTS AND NOT CMAKE_CXX_FLAGS MATCHES "sanitize")
+    add_test(NAME tessera_library_size COMMAND ${CMAKE_COMMAND} -DLIBRARY=$<TARGET_FILE:tessera_shared>
+      -DSTRIP=${CMAKE_STRIP} -DLIMIT=1000000 -P ${CMAKE_SOURCE_DIR}/cmake/CheckSize.cmake)
+  endif()
+endfunction()

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A buffer: elements of one type and shape that may have a copy on the host and on each
+// device. Which bytes of which copy are valid is tracked by range; data moves only when
+// a side that lacks it reads it, several copies may be valid at once, and a write makes
+// the others invalid only where it wrote.
+#pragma once
+
+#include "tessera/base/ElementType.h"
+#include "tessera/base/Status.h"
+#include "tessera/runtime/Device.h"
+#include "tessera/runtime/IntervalSet.h"
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace tessera {
+
+/// Copies made by buffers of the whole process, for tests and profiles.
+struct TransferCounts {
+  uint64_t copiesIn = 0, copiesOut = 0, bytesIn = 0, bytesOut = 0;
+};
+
+class Buffer {
+public:
+  /// A buffer whose memory is taken when first needed; its content is undefined (zero on the host).
+  static Result<std::shared_ptr<Buffer>> create(ElementType type, std::vector<int64_t> shape);
+  /// A buffer over `host`, which the caller keeps alive and which holds the content. Fails when it is not
+  /// aligned to the element. A read-only buffer cannot be an output.
+  static Result<std::shared_ptr<Buffer>> wrap(ElementType type, std::vector<int64_t> shape, void *host,
+                                              bool readOnly = false);
+  ~Buffer();
+  Buffer(const Buffer &) = delete;
+  Buffer &operator=(const Buffer &) = delete;
+
+  ElementType type() const { return elementType; }
+  const std::vector<int64_t> &shape() const { return extents; }
+  size_t bytes() const { return byteSize; }
+  bool readOnly() const { return isReadOnly; }
+  ByteRange whole() const { return {0, byteSize}; }
+  /// "f32 of shape 3x4".
+  std::string describe() const;
+
+  /// The host's memory with `range` valid in it. Other copies stay valid.
+  Result<std::byte *> hostRead(ByteRange range);
+  Result<std::byte *> hostRead() { return hostRead(whole()); }
+  /// The host's memory, about to be written in `range`: what was there is brought first unless `discard`; all
+  /// other copies become invalid in `range`.
+  Result<std::byte *> hostWrite(ByteRange range, bool discard);
+  Result<std::byte *> hostWrite(bool discard = true) { return hostWrite(whole(), discard); }
+
+  /// The device's memory with all content valid in it.
+  Result<void *> deviceRead(Device &device);
+  /// The device's memory for a node that overwrites all of it. Nothing is marked until commit().
+  Result<void *> deviceWrite(Device &device);
+  /// The device's memory for a node that changes it in place. When no other copy holds all of the content,
+  /// the node gets a duplicate made on the device, so that a failure loses nothing; `protect` asks for that.
+  Result<void *> deviceUpdate(Device &device, bool protect);
+  /// The node succeeded: the device's copy is valid, and the only one.
+  void commit(Device &device);
+  /// The node failed: the device's copy is worth nothing, others are as before.
+  void abandon(Device &device);
+
+  /// Bytes that would move if `device` read the buffer now.
+  size_t bytesToMove(Device &device);
+  /// Gives back the memory of all devices that the host's copy makes redundant.
+  void dropRedundantCopies();
+
+  static TransferCounts transfers();
+  static void resetTransfers();
+
+private:
+  struct Copy {
+    Device *device = nullptr;
+    void *memory = nullptr;
+    void *backup = nullptr; ///< The content before an in-place node, until commit or abandon.
+    IntervalSet valid;
+  };
+  Buffer(ElementType type, std::vector<int64_t> shape, size_t bytes);
+  Copy &copyOn(Device &device);
+  Status ensureHost();
+  Status ensureMemory(Copy &copy);
+  Status bring(Copy *to, ByteRange range);
+  Status fetchToHost(ByteRange range);
+  void invalidateOthers(Copy *keep, ByteRange range);
+
+  ElementType elementType;
+  std::vector<int64_t> extents;
+  size_t byteSize;
+  bool isReadOnly = false, ownsHost = false;
+  std::mutex mutex;
+  std::byte *host = nullptr;
+  IntervalSet hostValid;
+  std::vector<Copy> copies;
+  /// True while there is host memory and no device ever had a copy: the path of programs that only use the
+  /// CPU.
+  std::atomic<bool> hostOnly{false};
+};
+
+using BufferRef = std::shared_ptr<Buffer>;
+
+/// Frees device memory that buffers have given back and that is kept for the next one.
+void trimDeviceMemory(Device &device);
+
+} // namespace tessera

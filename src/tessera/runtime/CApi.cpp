@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The C interface over the runtime's classes. Nothing but translation; running out of
+// memory inside is the only exception there can be, and it becomes a status here.
+#include "tessera/base/Diag.h"
+#include "tessera/runtime.h"
+#include "tessera/runtime/Program.h"
+#include "tessera/runtime/Stream.h"
+#include "tessera/runtime/Trace.h"
+
+#include <cstring>
+#include <new>
+#include <thread>
+
+using namespace tessera;
+
+struct tsr_module {
+  std::shared_ptr<const Module> ref;
+};
+struct tsr_program {
+  std::shared_ptr<Program> ref;
+  std::vector<std::vector<int64_t>> inputShapes, outputShapes;
+};
+struct tsr_buffer {
+  BufferRef ref;
+};
+struct tsr_launch {
+  std::thread thread;
+  Status status;
+};
+struct tsr_stream {
+  std::unique_ptr<Stream> ref;
+};
+
+static thread_local std::string lastError;
+
+static tsr_status report(const Status &status) {
+  if (!status.ok())
+    lastError = status.message();
+  return static_cast<tsr_status>(status.code());
+}
+
+template <typename F> static tsr_status guarded(F body) {
+  try {
+    return report(body());
+  } catch (const std::bad_alloc &) {
+    lastError = "host: out of memory";
+    return TSR_OUT_OF_MEMORY;
+  } catch (const std::exception &error) {
+    lastError = error.what();
+    return TSR_INTERNAL;
+  }
+}
+
+template <typename... Ts> static Status invalid(const Ts &...parts) {
+  return fail(StatusCode::InvalidArgument, parts...);
+}
+
+extern "C" {
+
+const char *tsr_version(void) { return TESSERA_VERSION; }
+const char *tsr_last_error(void) { return lastError.c_str(); }
+
+tsr_status tsr_module_load(const char *path, tsr_module **module) {
+  return guarded([&]() -> Status {
+    if (!path || !module)
+      return invalid("expected a path and a place for the module");
+    auto loaded = Module::load(path);
+    if (!loaded.ok())
+      return loaded.status();
+    *module = new tsr_module{loaded.take()};
+    return Status();
+  });
+}
+
+tsr_status tsr_module_load_memory(const void *bytes, size_t size, tsr_module **module) {
+  return guarded([&]() -> Status {
+    if (!bytes || !module)
+      return invalid("expected bytes and a place for the module");
+    auto container = Container::parse({static_cast<const std::byte *>(bytes), size}, "memory");
+    if (!container.ok())
+      return container.status();
+    auto loaded = Module::load(container.take());
+    if (!loaded.ok())
+      return loaded.status();
+    *module = new tsr_module{loaded.take()};
+    return Status();
+  });
+}
+
+void tsr_module_free(tsr_module *module) { delete module; }
+size_t tsr_module_program_count(const tsr_module *module) { return module->ref->plan().programs.size(); }
+const char *tsr_module_program_name(const tsr_module *module, size_t index) {
+  const auto &programs = module->ref->plan().programs;
+  return index < programs.size() ? programs[index].name.c_str() : nullptr;
+}
+
+void tsr_options_init(tsr_options *options) {
+  std::memset(options, 0, sizeof *options);
+  options->size = sizeof *options;
+}
+
+static Status readOptions(const tsr_options *options, ProgramOptions &out) {
+  if (!options)
+    return Status();
+  if (options->size != sizeof *options)
+    return invalid("options of ", options->size, " bytes are not known; call tsr_options_init first");
+  if (options->policy < TSR_POLICY_STATIC || options->policy > TSR_POLICY_ENERGY)
+    return invalid("unknown policy ", static_cast<int>(options->policy));
+  out.threads = options->threads;
+  out.policy = static_cast<Policy>(options->policy);
+  out.profile = options->profile != 0;
+  std::string word;
+  for (const char *c = options->devices; c && (*c || !word.empty()); ++c) {
+    if (*c && *c != ',') {
+      word += *c;
+      continue;
+    }
+    if (!word.empty())
+      out.devices.push_back(std::exchange(word, ""));
+    if (!*c)
+      break;
+  }
+  return Status();
+}
+
+tsr_status tsr_program_open(tsr_module *module, const char *name, const tsr_options *options,
+                            tsr_program **program) {
+  return guarded([&]() -> Status {
+    if (!module || !program)
+      return invalid("expected a module and a place for the program");
+    ProgramOptions read;
+    TESSERA_TRY(readOptions(options, read));
+    auto opened = Program::open(module->ref, name ? name : "", read);
+    if (!opened.ok())
+      return opened.status();
+    auto made = std::make_unique<tsr_program>();
+    made->ref = opened.take();
+    const ProgramPlan &plan = made->ref->plan();
+    auto declared = [&](const Port &port) {
+      const ValueInfo &value = plan.values[static_cast<size_t>(port.value)];
+      std::vector<int64_t> shape = value.shape;
+      if (value.kind != ValueKind::Input)
+        for (int64_t &extent : shape) {
+          const Expr &expr = plan.exprs[static_cast<size_t>(extent)];
+          extent = expr.op == ExprOp::Const ? expr.constant : -1;
+        }
+      return shape;
+    };
+    for (const Port &port : plan.inputs)
+      made->inputShapes.push_back(declared(port));
+    for (const Port &port : plan.outputs)
+      made->outputShapes.push_back(declared(port));
+    *program = made.release();
+    return Status();
+  });
+}
+
+tsr_status tsr_program_load(const char *path, const char *name, const tsr_options *options,
+                            tsr_program **program) {
+  tsr_module *module = nullptr;
+  if (tsr_status status = tsr_module_load(path, &module))
+    return status;
+  tsr_status status = tsr_program_open(module, name, options, program);
+  tsr_module_free(module);
+  return status;
+}
+
+void tsr_program_free(tsr_program *program) { delete program; }
+const char *tsr_program_name(const tsr_program *program) { return program->ref->plan().name.c_str(); }
+size_t tsr_program_input_count(const tsr_program *program) { return program->ref->plan().inputs.size(); }
+size_t tsr_program_output_count(const tsr_program *program) { return program->ref->plan().outputs.size(); }
+
+static Status portInfo(const ProgramPlan &plan, const std::vector<Port> &ports,
+                       const std::vector<std::vector<int64_t>> &shapes, size_t index, tsr_port_info *info) {
+  if (index >= ports.size() || !info)
+    return invalid("program '", plan.name, "' has no port ", index, " of this kind");
+  const Port &port = ports[index];
+  *info = {port.name.c_str(), static_cast<tsr_type>(plan.values[static_cast<size_t>(port.value)].type),
+           shapes[index].size(), shapes[index].data(), port.written};
+  return Status();
+}
+
+tsr_status tsr_program_input_info(const tsr_program *program, size_t index, tsr_port_info *info) {
+  return guarded([&] {
+    return portInfo(program->ref->plan(), program->ref->plan().inputs, program->inputShapes, index, info);
+  });
+}
+tsr_status tsr_program_output_info(const tsr_program *program, size_t index, tsr_port_info *info) {
+  return guarded([&] {
+    return portInfo(program->ref->plan(), program->ref->plan().outputs, program->outputShapes, index, info);
+  });
+}
+
+static Status findPort(const std::vector<Port> &ports, const char *kind, const char *plural, const char *name,
+                       size_t *index) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < ports.size(); ++i) {
+    names.push_back(ports[i].name);
+    if (name && ports[i].name == name) {
+      *index = i;
+      return Status();
+    }
+  }
+  return Status::error(StatusCode::NotFound, unknownName(kind, name ? name : "", plural, names));
+}
+
+tsr_status tsr_program_find_input(const tsr_program *program, const char *name, size_t *index) {
+  return guarded([&] { return findPort(program->ref->plan().inputs, "input", "inputs", name, index); });
+}
+tsr_status tsr_program_find_output(const tsr_program *program, const char *name, size_t *index) {
+  return guarded([&] { return findPort(program->ref->plan().outputs, "output", "outputs", name, index); });
+}
+
+size_t tsr_program_node_count(const tsr_program *program) { return program->ref->plan().nodes.size(); }
+
+tsr_status tsr_program_profile(const tsr_program *program, size_t node, tsr_node_profile *profile) {
+  return guarded([&]() -> Status {
+    if (!program->ref->profile())
+      return invalid("the program was opened without 'profile'");
+    auto all = program->ref->profile()->snapshot();
+    if (node >= all.size() || !profile)
+      return invalid("program has no node ", node);
+    const NodeProfile &p = all[node];
+    *profile = {};
+    profile->name = program->ref->plan().nodes[node].name.c_str();
+    std::strncpy(profile->device, p.device.c_str(), sizeof profile->device - 1);
+    profile->count = p.count;
+    profile->total_ns = p.totalNs;
+    profile->min_ns = p.minNs;
+    profile->bytes_moved = p.bytesMoved;
+    profile->retries = p.retries;
+    profile->flops = p.flops;
+    profile->bytes = p.bytes;
+    return Status();
+  });
+}
+
+static Status makeBuffer(tsr_type type, size_t rank, const int64_t *shape, tsr_buffer **buffer, bool wrap,
+                         void *memory, bool readOnly) {
+  if (type < TSR_I1 || type > TSR_F64)
+    return invalid("unknown element type ", static_cast<int>(type));
+  if (!buffer || (rank && !shape) || rank > 16)
+    return invalid("expected a shape of at most 16 extents and a place for the buffer");
+  std::vector<int64_t> extents(shape, shape + rank);
+  auto made = wrap ? Buffer::wrap(static_cast<ElementType>(type), std::move(extents), memory, readOnly)
+                   : Buffer::create(static_cast<ElementType>(type), std::move(extents));
+  if (!made.ok())
+    return made.status();
+  *buffer = new tsr_buffer{made.take()};
+  return Status();
+}
+
+tsr_status tsr_buffer_create(tsr_type type, size_t rank, const int64_t *shape, tsr_buffer **buffer) {
+  return guarded([&] { return makeBuffer(type, rank, shape, buffer, false, nullptr, false); });
+}
+tsr_status tsr_buffer_wrap(tsr_type type, size_t rank, const int64_t *shape, void *memory, int read_only,
+                           tsr_buffer **buffer) {
+  return guarded([&] { return makeBuffer(type, rank, shape, buffer, true, memory, read_only != 0); });
+}
+tsr_buffer *tsr_buffer_retain(tsr_buffer *buffer) { return new (std::nothrow) tsr_buffer{buffer->ref}; }
+void tsr_buffer_free(tsr_buffer *buffer) { delete buffer; }
+tsr_type tsr_buffer_type(const tsr_buffer *buffer) { return static_cast<tsr_type>(buffer->ref->type()); }
+size_t tsr_buffer_rank(const tsr_buffer *buffer) { return buffer->ref->shape().size(); }
+const int64_t *tsr_buffer_shape(const tsr_buffer *buffer) { return buffer->ref->shape().data(); }
+size_t tsr_buffer_bytes(const tsr_buffer *buffer) { return buffer->ref->bytes(); }
+
+tsr_status tsr_buffer_map_range(tsr_buffer *buffer, size_t offset, size_t bytes, tsr_access access,
+                                void **memory) {
+  return guarded([&]() -> Status {
+    if (!buffer || !memory)
+      return invalid("expected a buffer and a place for the pointer");
+    size_t size = buffer->ref->bytes();
+    if (offset > size || bytes > size - offset)
+      return invalid("range of ", bytes, " bytes at ", offset, " lies outside the buffer of ", size,
+                     " bytes");
+    if (access < TSR_READ || access > TSR_READ_WRITE)
+      return invalid("unknown access ", static_cast<int>(access));
+    if ((access & TSR_WRITE) && buffer->ref->readOnly())
+      return invalid("the buffer is read-only");
+    ByteRange range{offset, offset + bytes};
+    auto host = access == TSR_READ ? buffer->ref->hostRead(range)
+                                   : buffer->ref->hostWrite(range, /*discard=*/access == TSR_WRITE);
+    if (!host.ok())
+      return host.status();
+    *memory = *host + offset;
+    return Status();
+  });
+}
+tsr_status tsr_buffer_map(tsr_buffer *buffer, tsr_access access, void **memory) {
+  return tsr_buffer_map_range(buffer, 0, buffer ? buffer->ref->bytes() : 0, access, memory);
+}
+
+static Status run(Program &program, std::span<tsr_buffer *const> inputs, std::span<tsr_buffer *> outputs) {
+  // Most programs have few ports: no allocation for them.
+  constexpr size_t few = 16;
+  Buffer *fewInputs[few];
+  BufferRef fewOutputs[few];
+  std::vector<Buffer *> manyInputs(inputs.size() > few ? inputs.size() : 0);
+  std::vector<BufferRef> manyOutputs(outputs.size() > few ? outputs.size() : 0);
+  std::span<Buffer *> in(inputs.size() > few ? manyInputs.data() : fewInputs, inputs.size());
+  std::span<BufferRef> out(outputs.size() > few ? manyOutputs.data() : fewOutputs, outputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    in[i] = inputs[i] ? inputs[i]->ref.get() : nullptr;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (outputs[i])
+      out[i] = outputs[i]->ref;
+  TESSERA_TRY(program.launch(in, out));
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (!outputs[i])
+      outputs[i] = new tsr_buffer{std::move(out[i])};
+  return Status();
+}
+
+tsr_status tsr_run(tsr_program *program, tsr_buffer *const *inputs, size_t input_count, tsr_buffer **outputs,
+                   size_t output_count) {
+  return guarded([&] { return run(*program->ref, {inputs, input_count}, {outputs, output_count}); });
+}
+
+tsr_status tsr_run_async(tsr_program *program, tsr_buffer *const *inputs, size_t input_count,
+                         tsr_buffer **outputs, size_t output_count, tsr_launch **launch) {
+  return guarded([&]() -> Status {
+    auto made = std::make_unique<tsr_launch>();
+    // The launch holds its own references: the caller may free inputs at once.
+    auto held = std::make_shared<std::vector<tsr_buffer>>();
+    for (size_t i = 0; i < input_count; ++i)
+      held->push_back({inputs[i] ? inputs[i]->ref : nullptr});
+    tsr_launch *handle = made.get();
+    made->thread = std::thread([handle, held, ref = program->ref, outputs, output_count] {
+      std::vector<tsr_buffer *> in;
+      for (tsr_buffer &buffer : *held)
+        in.push_back(buffer.ref ? &buffer : nullptr);
+      try {
+        handle->status = run(*ref, in, {outputs, output_count});
+      } catch (const std::exception &) {
+        handle->status = fail(StatusCode::OutOfMemory, "host: out of memory");
+      }
+    });
+    *launch = made.release();
+    return Status();
+  });
+}
+
+tsr_status tsr_wait(tsr_launch *launch) {
+  launch->thread.join();
+  tsr_status status = report(launch->status);
+  delete launch;
+  return status;
+}
+
+tsr_status tsr_stream_open(tsr_program *program, tsr_stream **stream) {
+  return guarded([&]() -> Status {
+    auto opened = Stream::open(program->ref);
+    if (!opened.ok())
+      return opened.status();
+    *stream = new tsr_stream{opened.take()};
+    return Status();
+  });
+}
+
+void tsr_stream_free(tsr_stream *stream) { delete stream; }
+size_t tsr_stream_capacity(const tsr_stream *stream) { return stream->ref->capacity(); }
+
+static Status push(tsr_stream *stream, tsr_buffer *const *inputs, size_t inputCount,
+                   tsr_buffer *const *outputs, size_t outputCount, Stream::Timeout timeout) {
+  constexpr size_t few = 16;
+  BufferRef fewInputs[few], fewOutputs[few];
+  std::vector<BufferRef> many(inputCount > few || outputCount > few ? inputCount + outputCount : 0);
+  BufferRef *in = many.empty() ? fewInputs : many.data(),
+            *out = many.empty() ? fewOutputs : many.data() + inputCount;
+  for (size_t i = 0; i < inputCount; ++i)
+    in[i] = inputs[i] ? inputs[i]->ref : nullptr;
+  for (size_t i = 0; i < outputCount; ++i)
+    out[i] = outputs && outputs[i] ? outputs[i]->ref : nullptr;
+  return stream->ref->push({in, inputCount}, {out, outputCount}, timeout);
+}
+
+tsr_status tsr_stream_push(tsr_stream *stream, tsr_buffer *const *inputs, size_t input_count,
+                           tsr_buffer *const *outputs, size_t output_count) {
+  return guarded([&] { return push(stream, inputs, input_count, outputs, output_count, Stream::forever); });
+}
+tsr_status tsr_stream_try_push(tsr_stream *stream, tsr_buffer *const *inputs, size_t input_count,
+                               tsr_buffer *const *outputs, size_t output_count, uint64_t timeout_us) {
+  return guarded([&] {
+    return push(stream, inputs, input_count, outputs, output_count,
+                std::chrono::microseconds(std::min<uint64_t>(timeout_us, INT64_MAX / 2000)));
+  });
+}
+
+static Status pop(tsr_stream *stream, tsr_buffer **outputs, size_t count, Stream::Timeout timeout) {
+  constexpr size_t few = 16;
+  BufferRef fewOutputs[few];
+  std::vector<BufferRef> many(count > few ? count : 0);
+  std::span<BufferRef> out(count > few ? many.data() : fewOutputs, count);
+  TESSERA_TRY(stream->ref->pop(out, timeout));
+  for (size_t i = 0; i < count; ++i)
+    outputs[i] = new tsr_buffer{std::move(out[i])};
+  return Status();
+}
+
+tsr_status tsr_stream_pop(tsr_stream *stream, tsr_buffer **outputs, size_t output_count) {
+  return guarded([&] { return pop(stream, outputs, output_count, Stream::forever); });
+}
+tsr_status tsr_stream_try_pop(tsr_stream *stream, tsr_buffer **outputs, size_t output_count,
+                              uint64_t timeout_us) {
+  return guarded([&] {
+    return pop(stream, outputs, output_count,
+               std::chrono::microseconds(std::min<uint64_t>(timeout_us, INT64_MAX / 2000)));
+  });
+}
+
+tsr_status tsr_stream_close(tsr_stream *stream) {
+  return guarded([&] {
+    stream->ref->close();
+    return Status();
+  });
+}
+void tsr_stream_cancel(tsr_stream *stream) { stream->ref->cancel(); }
+
+void tsr_trace_start(void) { trace::start(); }
+void tsr_trace_stop(void) { trace::stop(); }
+tsr_status tsr_trace_write(const char *path) {
+  return guarded([&] { return trace::write(path); });
+}
+
+size_t tsr_device_count(void) { return allDevices().size(); }
+const char *tsr_device_name(size_t index) {
+  return index < allDevices().size() ? allDevices()[index]->name().c_str() : nullptr;
+}
+const char *tsr_device_description(size_t index) {
+  return index < allDevices().size() ? allDevices()[index]->info().description.c_str() : nullptr;
+}
+
+} // extern "C"

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The run-time half of a target: memory, copies and launches. A device does one thing
+// at a time for each thread that calls it and returns when it is done; queues, events
+// and overlap are made above it (Scheduler.h) by calling from several threads.
+#pragma once
+
+#include "tessera/base/Status.h"
+#include "tessera/runtime/Plan.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera {
+
+/// What policies need to know about a device. Rates are estimates until something was measured.
+struct DeviceInfo {
+  std::string description;
+  uint64_t memoryBytes = 0;
+  double flopsPerSecond = 1e9;
+  double bytesPerSecond = 1e9;        ///< Of the device's own memory.
+  double copyBytesPerSecond = 1e10;   ///< To and from the host.
+  double copyLatency = 1e-6;          ///< Seconds for a copy of nothing.
+  double launchLatency = 1e-6;        ///< Seconds for a launch of nothing.
+  double joulesPerFlop = 1e-10;       ///< Energy of arithmetic…
+  double joulesPerByte = 1e-10;       ///< …of memory traffic…
+  double joulesPerCopiedByte = 1e-10; ///< …and of copies. A model, not a reading.
+};
+
+/// One step of a version, ready to run: arguments point into the device's memory.
+struct KernelLaunch {
+  std::string_view node, kernel;
+  KernelFunction function = nullptr;
+  const uint64_t *args = nullptr;
+  size_t argCount = 0;
+  int64_t grid[3] = {1, 1, 1};
+  uint64_t scratch = 0;
+  bool chain = false;
+};
+
+class Device {
+public:
+  explicit Device(std::string name) : deviceName(std::move(name)) {}
+  virtual ~Device();
+
+  /// Unique among the devices of a machine: "cpu", "null", "null1".
+  const std::string &name() const { return deviceName; }
+  virtual const DeviceInfo &info() const = 0;
+  /// True when versions for `target` run here.
+  virtual bool runs(std::string_view target) const = 0;
+  /// True when kernels work on host memory directly: nothing is ever copied for such a device.
+  virtual bool sharesHostMemory() const { return false; }
+
+  /// Memory of the device, aligned to 64.
+  virtual Result<void *> allocate(size_t bytes) = 0;
+  virtual void release(void *memory, size_t bytes) = 0;
+  virtual Status copyIn(void *to, const void *host, size_t bytes) = 0;
+  virtual Status copyOut(void *host, const void *from, size_t bytes) = 0;
+  /// True when copyPeer works from `other`; otherwise data goes through the host.
+  virtual bool canCopyFrom(const Device &other) const { return false; }
+  virtual Status copyPeer(void *to, Device &other, const void *from, size_t bytes);
+
+  /// Runs the steps of one node in order. After a failure the memory the node writes is undefined.
+  virtual Status launch(std::span<const KernelLaunch> steps, unsigned threads) = 0;
+
+private:
+  std::string deviceName;
+};
+
+/// The devices of this machine, made once: the host's CPU first, then the others by name.
+std::span<Device *const> allDevices();
+/// The device called `name`, or null.
+Device *findDevice(std::string_view name);
+
+/// For tests and embedders: adds a device that findDevice and programs see from now on.
+Device &addDevice(std::unique_ptr<Device> device);
+
+/// Defined by each target's Device.cpp as createDevices_<target>, and called from a generated list.
+using DeviceFactory = std::vector<std::unique_ptr<Device>> (*)();
+
+} // namespace tessera

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The null device; see Device.h. Copy this folder to start a new target.
+#include "tessera/targets/null/Device.h"
+#include "tessera/base/Diag.h"
+#include "tessera/runtime/Arena.h"
+#include "tessera/runtime/Run.h"
+
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+namespace tessera {
+
+NullDevice::NullDevice(std::string name) : Device(std::move(name)) {
+  deviceInfo.description = "pretend device with memory of its own";
+  deviceInfo.memoryBytes = uint64_t(1) << 30;
+  deviceInfo.flopsPerSecond = 1e10;
+  deviceInfo.bytesPerSecond = 1e10;
+}
+
+NullDevice::~NullDevice() {
+  for (auto &[memory, size] : blocks)
+    std::free(const_cast<std::byte *>(memory));
+}
+
+bool NullDevice::owns(const void *memory, size_t bytes) const {
+  const std::byte *p = static_cast<const std::byte *>(memory);
+  auto it = blocks.upper_bound(p);
+  if (it == blocks.begin())
+    return false;
+  --it;
+  return p + bytes <= it->first + it->second;
+}
+
+Result<void *> NullDevice::allocate(size_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (bytes > deviceInfo.memoryBytes - std::min(used, deviceInfo.memoryBytes))
+    return fail(StatusCode::OutOfMemory, name(), ": out of memory: asked ", formatBytes(bytes), ", ",
+                formatBytes(deviceInfo.memoryBytes - std::min(used, deviceInfo.memoryBytes)), " free");
+  size_t rounded = std::max<size_t>(64, (bytes + 63) / 64 * 64);
+  std::byte *memory = static_cast<std::byte *>(std::aligned_alloc(64, rounded));
+  if (!memory)
+    return fail(StatusCode::OutOfMemory, name(), ": out of memory: asked ", formatBytes(bytes));
+  // Whoever reads what was never copied here gets a pattern that no test expects.
+  std::memset(memory, 0xcd, rounded);
+  blocks[memory] = bytes;
+  used += bytes;
+  return static_cast<void *>(memory);
+}
+
+void NullDevice::release(void *memory, size_t) {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto it = blocks.find(static_cast<std::byte *>(memory));
+  if (it == blocks.end())
+    return;
+  used -= it->second;
+  blocks.erase(it);
+  std::free(memory);
+}
+
+Status NullDevice::copyStarts(std::string_view direction, const void *memory, size_t bytes) {
+  unsigned delay;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!owns(memory, bytes))
+      return fail(StatusCode::DeviceFailed, name(), ": copy ", direction,
+                  ": memory does not belong to the device");
+    if (failingCopies > 0) {
+      --failingCopies;
+      ++count.failures;
+      return fail(StatusCode::DeviceFailed, name(), ": copy ", direction, " failed on demand");
+    }
+    delay = copyDelay;
+  }
+  if (delay)
+    std::this_thread::sleep_for(std::chrono::microseconds(delay));
+  return Status();
+}
+
+Status NullDevice::copyIn(void *to, const void *host, size_t bytes) {
+  TESSERA_TRY(copyStarts("in", to, bytes));
+  std::memcpy(to, host, bytes);
+  std::lock_guard<std::mutex> lock(mutex);
+  ++count.copiesIn;
+  count.bytesIn += bytes;
+  return Status();
+}
+
+Status NullDevice::copyOut(void *host, const void *from, size_t bytes) {
+  TESSERA_TRY(copyStarts("out", from, bytes));
+  std::memcpy(host, from, bytes);
+  std::lock_guard<std::mutex> lock(mutex);
+  ++count.copiesOut;
+  count.bytesOut += bytes;
+  return Status();
+}
+
+Status NullDevice::copyPeer(void *to, Device &other, const void *from, size_t bytes) {
+  if (&other != this)
+    return Device::copyPeer(to, other, from, bytes);
+  std::memcpy(to, from, bytes);
+  std::lock_guard<std::mutex> lock(mutex);
+  ++count.copiesPeer;
+  return Status();
+}
+
+Status NullDevice::launch(std::span<const KernelLaunch> steps, unsigned) {
+  unsigned delay;
+  bool fails = false;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    ++count.launches;
+    delay = launchDelay;
+    for (const std::string &key :
+         {steps.empty() ? std::string() : std::string(steps[0].node), std::string()}) {
+      auto it = failing.find(key);
+      if (it != failing.end() && it->second > 0 && !fails) {
+        --it->second;
+        fails = true;
+        ++count.failures;
+      }
+    }
+  }
+  if (delay)
+    std::this_thread::sleep_for(std::chrono::microseconds(delay));
+  Block scratch;
+  for (const KernelLaunch &step : steps) {
+    if (step.scratch && !scratch.reserve(step.scratch))
+      return fail(StatusCode::OutOfMemory, name(), ": out of memory: asked ", formatBytes(step.scratch),
+                  " of scratch");
+    KernelCall call{step.function, step.args};
+    KernelGroup group{
+        {&call, 1}, {step.grid[0], step.grid[1], step.grid[2]}, step.grid[0] * step.grid[1] * step.grid[2]};
+    // A device that fails in the middle has already overwritten part of its results.
+    runTasks(group, 0, fails ? (group.tasks + 1) / 2 : group.tasks, scratch.data());
+    if (fails)
+      return fail(StatusCode::DeviceFailed, name(), ": kernel '", step.kernel, "' failed on demand");
+  }
+  if (fails)
+    return fail(StatusCode::DeviceFailed, name(), ": launch failed on demand");
+  return Status();
+}
+
+NullCounts NullDevice::counts() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return count;
+}
+
+void NullDevice::resetCounts() {
+  std::lock_guard<std::mutex> lock(mutex);
+  count = NullCounts();
+}
+
+void NullDevice::failLaunches(const std::string &node, int times) {
+  std::lock_guard<std::mutex> lock(mutex);
+  failing[node] = times;
+}
+
+void NullDevice::failCopies(int times) {
+  std::lock_guard<std::mutex> lock(mutex);
+  failingCopies = times;
+}
+
+void NullDevice::setDelays(unsigned launchMicroseconds, unsigned copyMicroseconds) {
+  std::lock_guard<std::mutex> lock(mutex);
+  launchDelay = launchMicroseconds;
+  copyDelay = copyMicroseconds;
+}
+
+void NullDevice::setMemory(uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  deviceInfo.memoryBytes = bytes;
+}
+
+uint64_t NullDevice::memoryInUse() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return used;
+}
+
+Status NullDevice::configure(std::string_view settings) {
+  static const std::string names[] = {"fail", "delay_us", "copy_delay_us", "fail_copy", "mem"};
+  while (!settings.empty()) {
+    size_t comma = settings.find(',');
+    std::string_view item = settings.substr(0, comma);
+    settings.remove_prefix(comma == std::string_view::npos ? settings.size() : comma + 1);
+    if (item.empty())
+      continue;
+    size_t equals = item.find('=');
+    std::string_view key = item.substr(0, equals);
+    std::string_view text = equals == std::string_view::npos ? "" : item.substr(equals + 1);
+    int number = 0;
+    auto parse = [&](std::string_view digits) {
+      auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+      return error == std::errc() && end == digits.data() + digits.size() && number >= 0;
+    };
+    bool good = true;
+    if (key == "fail") {
+      size_t colon = text.rfind(':');
+      number = 1;
+      good = !text.empty() && (colon == std::string_view::npos || parse(text.substr(colon + 1)));
+      if (good)
+        failLaunches(std::string(text.substr(0, colon)), number);
+    } else if (key == "delay_us" || key == "copy_delay_us") {
+      good = parse(text);
+      if (good)
+        key == "delay_us" ? setDelays(static_cast<unsigned>(number), copyDelay)
+                          : setDelays(launchDelay, static_cast<unsigned>(number));
+    } else if (key == "fail_copy") {
+      good = parse(text);
+      if (good)
+        failCopies(number);
+    } else if (key == "mem") {
+      uint64_t bytes = 0;
+      good = parseBytes(text, bytes);
+      if (good)
+        setMemory(bytes);
+    } else {
+      return Status::error(StatusCode::InvalidArgument,
+                           concat("TESSERA_NULL: ", unknownName("setting", key, "settings", names)));
+    }
+    if (!good)
+      return fail(StatusCode::InvalidArgument, "TESSERA_NULL: '", item, "' is not a valid setting");
+  }
+  return Status();
+}
+
+std::vector<std::unique_ptr<Device>> createDevices_null() {
+  std::vector<std::unique_ptr<Device>> devices;
+  for (const char *name : {"null", "null1"}) {
+    auto device = std::make_unique<NullDevice>(name);
+    if (const char *settings = std::getenv("TESSERA_NULL"))
+      if (Status status = device->configure(settings); !status.ok())
+        std::fprintf(stderr, "tessera: warning: %s\n", status.message().c_str());
+    devices.push_back(std::move(device));
+  }
+  return devices;
+}
+
+} // namespace tessera

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The null device: a heap of its own that the host does not touch, on which the CPU's
+// kernels run. It counts what it is asked to do, and delays and fails on demand, so
+// that coherence, scheduling and fault handling are tested without hardware.
+#pragma once
+
+#include "tessera/runtime/Device.h"
+
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace tessera {
+
+struct NullCounts {
+  uint64_t copiesIn = 0, copiesOut = 0, copiesPeer = 0, bytesIn = 0, bytesOut = 0, launches = 0, failures = 0;
+};
+
+class NullDevice final : public Device {
+public:
+  explicit NullDevice(std::string name);
+  ~NullDevice() override;
+
+  const DeviceInfo &info() const override { return deviceInfo; }
+  DeviceInfo &mutableInfo() { return deviceInfo; }
+  /// Versions for "null", and those for the CPU, whose kernels it borrows.
+  bool runs(std::string_view target) const override { return target == "null" || target == "cpu"; }
+  Result<void *> allocate(size_t bytes) override;
+  void release(void *memory, size_t bytes) override;
+  Status copyIn(void *to, const void *host, size_t bytes) override;
+  Status copyOut(void *host, const void *from, size_t bytes) override;
+  /// Only within the device: between two null devices data goes through the host.
+  bool canCopyFrom(const Device &other) const override { return &other == this; }
+  Status copyPeer(void *to, Device &other, const void *from, size_t bytes) override;
+  Status launch(std::span<const KernelLaunch> steps, unsigned threads) override;
+
+  NullCounts counts() const;
+  void resetCounts();
+  /// The next `times` launches of `node` ("" is any) fail after having written garbage over half their work.
+  void failLaunches(const std::string &node, int times);
+  /// The next `times` copies in either direction fail.
+  void failCopies(int times);
+  void setDelays(unsigned launchMicroseconds, unsigned copyMicroseconds);
+  void setMemory(uint64_t bytes);
+  uint64_t memoryInUse() const;
+
+  /// Reads settings of the form "fail=NODE:2,delay_us=10,copy_delay_us=5,fail_copy=1,mem=64M".
+  Status configure(std::string_view settings);
+
+private:
+  bool owns(const void *memory, size_t bytes) const;
+  Status copyStarts(std::string_view direction, const void *memory, size_t bytes);
+
+  DeviceInfo deviceInfo;
+  mutable std::mutex mutex;
+  NullCounts count;
+  std::map<const std::byte *, size_t> blocks;
+  std::map<std::string, int> failing;
+  int failingCopies = 0;
+  unsigned launchDelay = 0, copyDelay = 0;
+  uint64_t used = 0;
+};
+
+} // namespace tessera
