@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// From a source file to a portable object: the stages import and graph, and the file itself.
+#include "tessera/driver/Compiler.h"
+
+#include "tessera/base/Container.h"
+#include "tessera/base/Diag.h"
+#include "tessera/base/File.h"
+#include "tessera/driver/Components.h"
+#include "tessera/driver/Registry.h"
+
+#include "mlir/Bytecode/BytecodeReader.h"
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Transform/IR/TransformDialect.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include <nlohmann/json.hpp>
+
+using namespace tessera;
+
+Session::Session() : sourceMgr(std::make_shared<llvm::SourceMgr>()) {
+  DialectRegistry registry;
+  registerDialects(registry);
+  ctx = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  // What the stages build without going through a pass, which would load it.
+  ctx->loadDialect<dfg::DfgDialect, affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect,
+                   func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect, memref::MemRefDialect, scf::SCFDialect,
+                   tensor::TensorDialect, transform::TransformDialect, vector::VectorDialect>();
+  handler = std::make_unique<SourceMgrDiagnosticHandler>(*sourceMgr, ctx.get());
+}
+
+Session::~Session() { handler.reset(); }
+
+Status tessera::dumpStage(Operation *module, Stage stage, const std::string &dir) {
+  if (dir.empty())
+    return Status::success();
+  if (std::error_code ec = llvm::sys::fs::create_directories(dir))
+    return Status::error(StatusCode::Io, "cannot create folder '" + dir + "': " + ec.message());
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module->print(os, OpPrintingFlags().elideLargeElementsAttrs());
+  os << "\n";
+  return writeFile(dir + "/" + std::to_string(int(stage) + 1) + "-" + getInfo(stage).name + ".mlir", text);
+}
+
+// Both modules of a portable object in one, so that one section holds them.
+static constexpr StringLiteral scriptsName = "tessera_scripts";
+
+static FailureOr<OwningOpRef<ModuleOp>> readScripts(Session &session, const std::string &path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer) {
+    emitError(UnknownLoc::get(&session.context())) << "cannot read schedule '" << path << "': " << buffer.getError().message();
+    return failure();
+  }
+  unsigned id = session.sources()->AddNewSourceBuffer(std::move(*buffer), SMLoc());
+  (void)id;
+  auto own = std::make_shared<llvm::SourceMgr>();
+  auto again = llvm::MemoryBuffer::getFile(path);
+  own->AddNewSourceBuffer(std::move(*again), SMLoc());
+  OwningOpRef<ModuleOp> scripts = parseSourceFile<ModuleOp>(own, ParserConfig(&session.context()));
+  if (!scripts)
+    return failure();
+  return scripts;
+}
+
+FailureOr<Portable> tessera::compileFile(Session &session, const std::string &path, const CompileOptions &options) {
+  MLIRContext *ctx = &session.context();
+  auto fail = [&](const Twine &text) -> FailureOr<Portable> {
+    emitError(UnknownLoc::get(ctx)) << text;
+    return failure();
+  };
+  const Frontend *frontend = findFrontend(path);
+  if (!frontend) {
+    std::vector<std::string> endings;
+    for (auto &f : getFrontends())
+      llvm::append_range(endings, f->extensions());
+    return fail("no front end reads '" + llvm::sys::path::filename(path) + "'; known endings: " + joinNames(endings));
+  }
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/true);
+  if (!buffer)
+    return fail("cannot read '" + path + "': " + buffer.getError().message());
+  session.sources()->AddNewSourceBuffer(std::move(*buffer), SMLoc());
+  Portable program;
+  program.source = llvm::sys::path::filename(path).str();
+  program.module = frontend->import(session.sources(), options.frontend, ctx);
+  if (!program.module)
+    return failure();
+  if (program.module->getOps<dfg::GraphOp>().empty())
+    return fail("'" + path + "' holds no graph; expected at least one 'dfg.graph'");
+  if (Status s = dumpStage(*program.module, Stage::Import, options.dumpDir); !s.ok())
+    return fail(s.message());
+  if (!options.schedulePath.empty()) {
+    auto scripts = readScripts(session, options.schedulePath);
+    if (failed(scripts))
+      return failure();
+    program.scripts = std::move(*scripts);
+  }
+  if (options.stopAfter == Stage::Import)
+    return program;
+  if (failed(runGraphStage(*program.module)))
+    return failure();
+  if (Status s = dumpStage(*program.module, Stage::Graph, options.dumpDir); !s.ok())
+    return fail(s.message());
+  return program;
+}
+
+static nlohmann::json describeGraphs(ModuleOp module) {
+  nlohmann::json graphs = nlohmann::json::array();
+  for (auto graph : module.getOps<dfg::GraphOp>()) {
+    auto list = [](ArrayAttr names, ArrayRef<Type> types) {
+      nlohmann::json ports = nlohmann::json::array();
+      for (auto [name, type] : llvm::zip(names, types)) {
+        std::string text;
+        llvm::raw_string_ostream(text) << type;
+        ports.push_back({{"name", cast<StringAttr>(name).str()}, {"type", text}});
+      }
+      return ports;
+    };
+    graphs.push_back({{"name", graph.getSymName().str()},
+                      {"inputs", list(graph.getArgNames(), graph.getArgumentTypes())},
+                      {"outputs", list(graph.getResultNames(), graph.getResultTypes())}});
+  }
+  return graphs;
+}
+
+Status tessera::writePortable(Portable &program, const std::string &path) {
+  OwningOpRef<ModuleOp> whole = cast<ModuleOp>(program.module->getOperation()->clone());
+  if (program.scripts) {
+    OpBuilder b = OpBuilder::atBlockEnd(whole->getBody());
+    auto scripts = cast<ModuleOp>(b.clone(*program.scripts->getOperation()));
+    scripts.setSymName(scriptsName);
+  }
+  std::string bytecode;
+  llvm::raw_string_ostream os(bytecode);
+  BytecodeWriterConfig config("tessera " TESSERA_VERSION);
+  if (failed(writeBytecodeToFile(*whole, os, config)))
+    return Status::error(StatusCode::Internal, "the program cannot be written as bytecode");
+  nlohmann::json meta = {{"tessera", TESSERA_VERSION}, {"source", program.source}, {"graphs", describeGraphs(*program.module)}};
+  ContainerWriter writer(ContainerKind::PortableObject, LLVM_VERSION_MAJOR);
+  writer.add("ir", std::move(bytecode));
+  writer.add("meta", meta.dump());
+  return writer.write(path);
+}
+
+Result<Portable> tessera::readPortable(Session &session, const std::string &path) {
+  Result<Container> file = Container::open(path);
+  if (!file.ok())
+    return file.status();
+  if (file->kind() != ContainerKind::PortableObject)
+    return Status::error(StatusCode::InvalidArgument,
+                         "'" + path + "' is an installed program (.tsx); expected a portable object (.tsr)");
+  if (file->llvmMajor() != LLVM_VERSION_MAJOR)
+    return Status::error(StatusCode::Unsupported, "'" + path + "' was written with LLVM " + std::to_string(file->llvmMajor()) +
+                                                      ", but this tessera reads LLVM " + std::to_string(LLVM_VERSION_MAJOR) +
+                                                      "; compile the program again");
+  auto ir = file->section("ir");
+  if (!ir.ok())
+    return ir.status();
+  // The bytecode starts at a page multiple of the mapping, so large constants are read in place.
+  auto buffer = llvm::MemoryBuffer::getMemBuffer(
+      StringRef(reinterpret_cast<const char *>(ir->data()), ir->size()), path, /*RequiresNullTerminator=*/false);
+  auto sources = std::make_shared<llvm::SourceMgr>();
+  sources->AddNewSourceBuffer(std::move(buffer), SMLoc());
+  Block block;
+  ParserConfig config(&session.context());
+  if (failed(readBytecodeFile(sources, &block, config)))
+    return Status::error(StatusCode::Corrupt, "'" + path + "' holds bytecode that cannot be read");
+  auto module = block.empty() ? ModuleOp() : dyn_cast<ModuleOp>(block.front());
+  if (!module)
+    return Status::error(StatusCode::Corrupt, "'" + path + "' holds no module");
+  module->remove();
+  Portable program;
+  program.module = module;
+  for (ModuleOp inner : llvm::make_early_inc_range(module.getOps<ModuleOp>()))
+    if (inner.getSymName() == scriptsName) {
+      inner->remove();
+      program.scripts = inner;
+    }
+  if (failed(verify(*program.module)))
+    return Status::error(StatusCode::Corrupt, "'" + path + "' holds a program that breaks the rules");
+  auto meta = file->text("meta");
+  if (meta.ok())
+    program.source = nlohmann::json::parse(*meta, nullptr, false).value("source", "");
+  // The mapping must live as long as constants point into it.
+  static std::vector<std::shared_ptr<const MappedFile>> mappings;
+  mappings.push_back(file->file());
+  return program;
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The compiler as a library: from a source file to a portable object, and from portable objects to an installed
+// program. The command line fills the options; nothing here reads global state.
+#pragma once
+
+#include "tessera/base/Status.h"
+#include "tessera/driver/Stages.h"
+#include "tessera/frontends/Frontend.h"
+#include "tessera/targets/Target.h"
+
+#include "llvm/Support/SourceMgr.h"
+
+namespace tessera {
+
+/// A context with all dialects, and a place for diagnostics that keeps notes and shows source lines.
+class Session {
+public:
+  Session();
+  ~Session();
+  MLIRContext &context() { return *ctx; }
+  const std::shared_ptr<llvm::SourceMgr> &sources() { return sourceMgr; }
+
+private:
+  std::shared_ptr<llvm::SourceMgr> sourceMgr;
+  std::unique_ptr<MLIRContext> ctx;
+  std::unique_ptr<SourceMgrDiagnosticHandler> handler;
+};
+
+struct CompileOptions {
+  std::optional<Stage> stopAfter;
+  std::string dumpDir;          ///< write the IR after each stage here
+  std::string schedulePath;     ///< a user's schedule scripts, stored in the portable object
+  FrontendOptions frontend;
+};
+
+/// A program in portable form, in memory.
+struct Portable {
+  OwningOpRef<ModuleOp> module;
+  OwningOpRef<ModuleOp> scripts; ///< the user's schedule scripts; may be null
+  std::string source;            ///< the file it came from, without folders
+};
+
+/// Reads a source file and runs the stages up to `graph`. Diagnostics are emitted; the status repeats the first line.
+FailureOr<Portable> compileFile(Session &session, const std::string &path, const CompileOptions &options);
+
+/// A portable object's bytes, and back.
+Status writePortable(Portable &program, const std::string &path);
+Result<Portable> readPortable(Session &session, const std::string &path);
+
+struct InstallOptions {
+  std::vector<std::string> targets = {"cpu"}; ///< in order of preference
+  TargetOptions target;
+  std::string dumpDir;
+  std::optional<Stage> stopAfter;
+};
+
+/// An installed program's sections, before they are written.
+struct Installed {
+  std::string plan, code, constants, meta;
+  uint64_t savedBytes = 0; ///< by storing equal kernels and constants of several programs once
+  unsigned savedKernels = 0;
+};
+
+/// Specialises programs for a machine: the stages from `place` on.
+FailureOr<Installed> install(Session &session, MutableArrayRef<Portable> programs, const InstallOptions &options);
+Status writeInstalled(const Installed &program, const std::string &path);
+
+/// The stage `graph`: checks and simplifies all graphs of a module in place.
+LogicalResult runGraphStage(ModuleOp module);
+
+/// Writes the IR after a stage to `dir`/N-name.mlir; does nothing without a folder.
+Status dumpStage(Operation *module, Stage stage, const std::string &dir);
+
+} // namespace tessera

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The targets and front ends that were built in. Each is a folder; the lists are written by CMake.
+#pragma once
+
+#include "tessera/frontends/Frontend.h"
+#include "tessera/targets/Target.h"
+
+namespace tessera {
+
+/// All front ends, made once.
+ArrayRef<std::unique_ptr<Frontend>> getFrontends();
+/// The front end that reads a file of this name; null when none does.
+const Frontend *findFrontend(StringRef path);
+
+/// The names of all targets.
+ArrayRef<std::string> getTargetNames();
+/// A target by name; null when it was not built.
+const Target *findTarget(StringRef name);
+
+} // namespace tessera

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// See GraphPlan.h.
+#include "tessera/driver/GraphPlan.h"
+
+#include "tessera/base/Sha256.h"
+
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+using namespace tessera;
+
+uint64_t ConstantPool::add(StringRef bytes) {
+  Sha256Digest digest = sha256({reinterpret_cast<const std::byte *>(bytes.data()), bytes.size()});
+  StringRef key(reinterpret_cast<const char *>(digest.data()), digest.size());
+  auto [it, inserted] = known.try_emplace(key, 0);
+  if (!inserted) {
+    saved += bytes.size();
+    return it->second;
+  }
+  data.resize((data.size() + 63) / 64 * 64);
+  it->second = data.size();
+  data.append(bytes.data(), bytes.size());
+  return it->second;
+}
+
+// The elements of a constant as the runtime stores them: row-major, i1 and odd widths in whole bytes.
+static FailureOr<std::string> getBytes(ElementsAttr attr, Operation *op) {
+  Type element = attr.getElementType();
+  unsigned bytes = plan::typeBytes(element);
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(attr)) {
+    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    if (!blob)
+      return op->emitOpError("refers to a resource that is not in the file"), failure();
+    if (blob->getData().size() != size_t(attr.getNumElements()) * bytes)
+      return op->emitOpError("has a resource of ") << blob->getData().size() << " bytes, but its type needs "
+                                                   << attr.getNumElements() * bytes,
+             failure();
+    return std::string(blob->getData().data(), blob->getData().size());
+  }
+  auto dense = dyn_cast<DenseElementsAttr>(attr);
+  if (!dense)
+    return op->emitOpError("expected a dense constant"), failure();
+  std::string data;
+  data.reserve(size_t(attr.getNumElements()) * bytes);
+  auto append = [&](const APInt &bits) { data.append(reinterpret_cast<const char *>(bits.getRawData()), bytes); };
+  if (isa<FloatType>(element))
+    for (const APFloat &v : dense.getValues<APFloat>())
+      append(v.bitcastToAPInt());
+  else
+    for (const APInt &v : dense.getValues<APInt>())
+      append(v.getBitWidth() == 1 ? v.zext(8) : v);
+  return data;
+}
+
+namespace {
+
+class Planner {
+public:
+  Planner(dfg::GraphOp graph, ConstantPool &constants, GraphPlan &out)
+      : graph(graph), constants(constants), out(out), program(out.program), env(out.env) {}
+  LogicalResult run();
+
+private:
+  LogicalResult addConstant(arith::ConstantOp op);
+  LogicalResult addNode(dfg::NodeOp node);
+  /// A value for what a node yields as result `r`.
+  LogicalResult addResult(dfg::NodeOp node, unsigned r);
+  std::optional<plan::Expr> resultExtent(dfg::NodeOp node, unsigned r, unsigned d);
+  /// A new value of a type; `shape` is filled by the caller.
+  FailureOr<plan::Value> makeValue(StringRef kind, Type type, Location loc);
+  /// The value whose memory this one shares.
+  int root(int value) const;
+  /// The plan's nodes that must have run before an expr can be evaluated.
+  void addExprDeps(Value v, plan::Node &node);
+  std::string locationOf(Operation *op) const;
+
+  dfg::GraphOp graph;
+  ConstantPool &constants;
+  GraphPlan &out;
+  plan::Program &program;
+  plan::Env &env;
+  DenseMap<int, int> producer;                // by value: the node that wrote it last
+  DenseMap<int, SmallVector<int>> readers;    // by root value: nodes that read since the last write
+};
+
+FailureOr<plan::Value> Planner::makeValue(StringRef kind, Type type, Location loc) {
+  Type element = getElementTypeOrSelf(type);
+  plan::Value value;
+  value.kind = kind.str();
+  value.type = plan::typeName(element);
+  if (value.type.empty())
+    return emitError(loc, "type ") << type << " cannot cross an edge; use i1, i8, i16, i32, i64, index, f16, bf16, f32 or f64",
+           failure();
+  return value;
+}
+
+int Planner::root(int value) const {
+  while (program.values[value].kind == "alias")
+    value = program.values[value].of;
+  return value;
+}
+
+std::string Planner::locationOf(Operation *op) const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  op->getLoc()->walk([&](Location l) {
+    if (auto file = dyn_cast<FileLineColLoc>(l)) {
+      if (text.empty())
+        os << file.getFilename().getValue() << ":" << file.getLine() << ":" << file.getColumn();
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return text;
+}
+
+LogicalResult Planner::addConstant(arith::ConstantOp op) {
+  auto attr = dyn_cast<ElementsAttr>(op.getValue());
+  if (!attr)
+    return success();
+  FailureOr<plan::Value> value = makeValue("const", op.getType(), op.getLoc());
+  if (failed(value))
+    return failure();
+  FailureOr<std::string> bytes = getBytes(attr, op);
+  if (failed(bytes))
+    return failure();
+  value->offset = constants.add(*bytes);
+  value->bytes = bytes->size();
+  for (int64_t extent : attr.getShapedType().getShape())
+    value->shape.push_back(program.constant(extent));
+  env.values[op] = program.addValue(*value);
+  return success();
+}
+
+std::optional<plan::Expr> Planner::resultExtent(dfg::NodeOp node, unsigned r, unsigned d) {
+  auto type = cast<RankedTensorType>(node.getResult(r).getType());
+  if (!type.isDynamicDim(d))
+    return program.constant(type.getDimSize(d));
+  dfg::ResultAttr yield = node.getYield(r);
+  Value yielded = node.getYieldOp().getValues()[r];
+  // Inside the node its arguments stand for its operands.
+  plan::Env inner(program);
+  inner.values = env.values;
+  inner.exprs = env.exprs;
+  for (auto [arg, operand] : llvm::zip(node.getInputArgs(), node.getInputs())) {
+    if (auto it = env.values.find(operand); it != env.values.end() && arg.getType() == operand.getType())
+      inner.values[arg] = it->second;
+    if (operand.getType().isIntOrIndex())
+      if (std::optional<plan::Expr> e = env.translate(operand))
+        inner.exprs[arg] = *e;
+  }
+  if (yield.getMode() == dfg::ResultMode::Tile) {
+    std::optional<plan::Expr> tile = inner.translateDim(yielded, d);
+    if (!tile || d >= node.getRank())
+      return tile;
+    std::optional<plan::Expr> extent = env.translate(node.getGrid()[d]);
+    return extent ? std::optional(program.binary("mul", *tile, *extent)) : std::nullopt;
+  }
+  unsigned index = 0;
+  for (unsigned g = 0; g < node.getRank(); ++g)
+    if (!yield.reduces(g) && index++ == d)
+      return env.translate(node.getGrid()[g]);
+  return inner.translateDim(yielded, d - index);
+}
+
+LogicalResult Planner::addResult(dfg::NodeOp node, unsigned r) {
+  Type type = node.getResult(r).getType();
+  FailureOr<plan::Value> value = makeValue("temp", type, node.getLoc());
+  if (failed(value))
+    return failure();
+  if (auto tensor = dyn_cast<RankedTensorType>(type))
+    for (int64_t d = 0; d < tensor.getRank(); ++d) {
+      std::optional<plan::Expr> extent = resultExtent(node, r, d);
+      if (!extent)
+        return node.emitOpError("extent ") << d << " of result #" << r
+                                           << " is not known when the node starts; make it static, or compute it in a "
+                                              "node of its own and pass it as an extent";
+      value->shape.push_back(*extent);
+    }
+  int index = program.addValue(*value);
+  env.values[node.getResult(r)] = index;
+  if (type.isIntOrIndex())
+    env.exprs[node.getResult(r)] = program.load(index);
+  return success();
+}
+
+void Planner::addExprDeps(Value v, plan::Node &node) {
+  SmallVector<Value> work = {v};
+  DenseSet<Value> seen;
+  while (!work.empty()) {
+    Value next = work.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    if (auto it = env.values.find(next); it != env.values.end() && !isa<ShapedType>(next.getType()))
+      if (auto p = producer.find(root(it->second)); p != producer.end())
+        node.after.push_back(p->second);
+    if (Operation *def = next.getDefiningOp(); def && dfg::isWiring(def))
+      llvm::append_range(work, def->getOperands());
+  }
+}
+
+LogicalResult Planner::addNode(dfg::NodeOp op) {
+  int index = program.nodes.size();
+  plan::Node node;
+  node.name = op.getName().str();
+  node.loc = locationOf(op);
+  node.depth = op.getDepth().value_or(2);
+  node.cost = op.getCost() ? op.getCost()->convertToDouble() : 0;
+  StringRef criticality = op.getCriticality().value_or("base");
+  node.criticality = criticality == "critical" ? 2 : criticality == "elevated" ? 1 : 0;
+  for (Value v : op.getGrid()) {
+    if (!env.translate(v))
+      return op.emitOpError("has an extent that the plan cannot express; compute it with integer arithmetic on extents, "
+                            "or in a node");
+    addExprDeps(v, node);
+  }
+  auto read = [&](int value) {
+    node.reads.push_back(value);
+    if (auto p = producer.find(root(value)); p != producer.end())
+      node.after.push_back(p->second);
+  };
+  for (auto [i, v] : llvm::enumerate(op.getInputs())) {
+    auto it = env.values.find(v);
+    if (it == env.values.end()) {
+      if (v.getDefiningOp<arith::ConstantOp>())
+        continue;
+      if (!env.translate(v))
+        return op.emitOpError("operand #") << i << " is computed by wiring that the plan cannot express; compute it in a node";
+      addExprDeps(v, node);
+      continue;
+    }
+    dfg::PortAttr port = op.getPort(i);
+    // A shaped value whose extents come from elsewhere may depend on a node, too.
+    if (port.getMode() == dfg::PortMode::Out) {
+      if (auto p = producer.find(root(it->second)); p != producer.end())
+        node.after.push_back(p->second);
+    } else {
+      read(it->second);
+    }
+  }
+  for (unsigned r = 0; r < op.getNumYields(); ++r) {
+    if (failed(addResult(op, r)))
+      return failure();
+    int value = env.values[op.getResult(r)];
+    node.writes.push_back(value);
+    producer[value] = index;
+  }
+  for (auto [i, v] : llvm::enumerate(op.getInputs())) {
+    auto it = env.values.find(v);
+    if (it == env.values.end())
+      continue;
+    int r = root(it->second);
+    if (!op.getPort(i).isWritable()) {
+      readers[r].push_back(index);
+      continue;
+    }
+    // Whoever read the old content must have finished.
+    llvm::append_range(node.after, readers[r]);
+    readers[r].clear();
+    plan::Value alias = program.values[it->second];
+    alias.kind = "alias";
+    alias.of = it->second;
+    alias.shape.clear();
+    for (int64_t d = 0; d < cast<ShapedType>(v.getType()).getRank(); ++d)
+      alias.shape.push_back(program.dim(it->second, d));
+    int value = program.addValue(alias);
+    env.values[op.getPortResult(i)] = value;
+    node.writes.push_back(value);
+    producer[r] = index;
+  }
+  llvm::sort(node.after);
+  node.after.erase(llvm::unique(node.after), node.after.end());
+  llvm::erase(node.after, index);
+  out.nodes[op] = index;
+  program.nodes.push_back(std::move(node));
+  return success();
+}
+
+LogicalResult Planner::run() {
+  program.name = graph.getSymName().str();
+  for (auto [arg, name] : llvm::zip(graph.getBodyBlock()->getArguments(), graph.getArgNames())) {
+    FailureOr<plan::Value> value = makeValue("input", arg.getType(), graph.getLoc());
+    if (failed(value))
+      return failure();
+    if (auto shaped = dyn_cast<ShapedType>(arg.getType()))
+      for (int64_t extent : shaped.getShape())
+        value->shape.push_back(ShapedType::isDynamic(extent) ? -1 : extent);
+    int index = program.addValue(*value);
+    env.values[arg] = index;
+    if (arg.getType().isIntOrIndex())
+      env.exprs[arg] = program.load(index);
+    program.inputs.push_back({cast<StringAttr>(name).str(), index});
+  }
+  SmallVector<dfg::UpdateOp> updates;
+  for (Operation &op : *graph.getBodyBlock()) {
+    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+      if (failed(addConstant(constant)))
+        return failure();
+    } else if (auto node = dyn_cast<dfg::NodeOp>(op)) {
+      if (failed(addNode(node)))
+        return failure();
+    } else if (auto buffer = dyn_cast<dfg::BufferOp>(op)) {
+      FailureOr<plan::Value> value = makeValue("temp", buffer.getType(), op.getLoc());
+      if (failed(value))
+        return failure();
+      unsigned next = 0;
+      for (int64_t extent : cast<MemRefType>(buffer.getType()).getShape()) {
+        std::optional<plan::Expr> e =
+            ShapedType::isDynamic(extent) ? env.translate(buffer.getExtents()[next++]) : program.constant(extent);
+        if (!e)
+          return op.emitOpError("has an extent that the plan cannot express; compute it with integer arithmetic on "
+                                "extents, or in a node");
+        value->shape.push_back(*e);
+      }
+      env.values[buffer.getMemory()] = program.addValue(*value);
+    } else if (auto state = dyn_cast<dfg::StateOp>(op)) {
+      FailureOr<plan::Value> value = makeValue("state", state.getType(), op.getLoc());
+      if (failed(value))
+        return failure();
+      value->init = env.values.lookup(state.getInit());
+      if (auto shaped = dyn_cast<ShapedType>(state.getType()))
+        for (int64_t d = 0; d < shaped.getRank(); ++d)
+          value->shape.push_back(program.dim(value->init, d));
+      int index = program.addValue(*value);
+      env.values[state.getValue()] = index;
+      if (state.getType().isIntOrIndex())
+        env.exprs[state.getValue()] = program.load(index);
+    } else if (auto update = dyn_cast<dfg::UpdateOp>(op)) {
+      updates.push_back(update);
+    } else if (isa<tensor::CastOp, memref::CastOp>(op)) {
+      // Another static type for the same memory; the extents are checked where they are bound.
+      env.values[op.getResult(0)] = env.values.lookup(op.getOperand(0));
+    } else if (isa<dfg::CallOp>(op)) {
+      return op.emitOpError("is left over; flatten the graph first");
+    }
+  }
+  for (dfg::UpdateOp update : updates)
+    program.values[env.values.lookup(update.getState())].next = env.values.lookup(update.getNext());
+  auto ret = cast<dfg::ReturnOp>(graph.getBodyBlock()->getTerminator());
+  for (auto [v, name] : llvm::zip(ret.getValues(), graph.getResultNames()))
+    program.outputs.push_back({cast<StringAttr>(name).str(), env.values.lookup(v)});
+  return success();
+}
+
+} // namespace
+
+LogicalResult tessera::planGraph(dfg::GraphOp graph, ConstantPool &constants, GraphPlan &result) {
+  return Planner(graph, constants, result).run();
+}
+
+plan::Env tessera::planPayload(GraphPlan &graph, dfg::NodeOp node, Payload &payload) {
+  plan::Env env(graph.program);
+  for (auto [arg, info] : llvm::zip(payload.func.getArguments(), payload.args)) {
+    if (info.kind == PayloadArg::Result) {
+      env.values[arg] = graph.env.values.lookup(node.getResult(info.result));
+      continue;
+    }
+    // An integer that the plan computes travels by value, everything else by its memory.
+    if (info.operand.getType().isIntOrIndex())
+      if (std::optional<plan::Expr> e = graph.env.translate(info.operand)) {
+        env.exprs[arg] = *e;
+        continue;
+      }
+    env.values[arg] = graph.env.values.lookup(info.operand);
+  }
+  return env;
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Everything the compiler asks of a target. A target is one folder: this interface for the compiler, and a
+// Device.cpp for the runtime that knows nothing of it.
+#pragma once
+
+#include "tessera/targets/common/Exprs.h"
+#include "tessera/transforms/leaf/Payload.h"
+
+#include <memory>
+
+namespace tessera {
+
+struct TargetInfo {
+  std::string name, summary;
+  unsigned vectorBytes = 16; ///< of one vector register
+  unsigned registers = 16;   ///< vector registers
+  uint64_t l1 = 32 << 10, l2 = 1 << 20, l3 = 0;
+  bool measured = true; ///< false when figures of this target come from a model
+};
+
+/// How to install for a target.
+struct TargetOptions {
+  std::string triple, cpu, features; ///< of the machine; empty means the one we run on
+  bool strict = false;               ///< no contraction: bit for bit what the oracle says, up to reductions
+};
+
+/// A node on its way through a target: its payload, what the plan knows of its arguments, and the version to fill.
+struct NodeLowering {
+  dfg::NodeOp node;
+  func::FuncOp payload;
+  plan::Env env;
+  plan::Version version;
+};
+
+class Target {
+public:
+  virtual ~Target() = default;
+  virtual TargetInfo info(const TargetOptions &options) const = 0;
+  /// Whether a node can run here at all; placement asks it.
+  virtual bool supports(dfg::NodeOp node) const = 0;
+  /// A schedule script for a payload: a transform-dialect module with a sequence @schedule.
+  virtual std::string writeSchedule(func::FuncOp payload, const TargetOptions &options) const = 0;
+  /// Scheduled payloads of `module` → kernels in the target's own form, and the steps that run them.
+  virtual LogicalResult lower(ModuleOp module, MutableArrayRef<NodeLowering> nodes,
+                              const TargetOptions &options) const = 0;
+  /// Kernels → what goes into the installed program's section `code`.
+  virtual FailureOr<std::string> emit(ModuleOp module, const TargetOptions &options) const = 0;
+};
+
+} // namespace tessera

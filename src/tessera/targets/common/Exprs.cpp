@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// See Exprs.h.
+#include "tessera/targets/common/Exprs.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+
+using namespace tessera;
+using namespace tessera::plan;
+
+std::string plan::typeName(Type type) {
+  if (type.isIndex())
+    return "index";
+  if (auto integer = dyn_cast<IntegerType>(type)) {
+    switch (integer.getWidth()) {
+    case 1:
+    case 8:
+    case 16:
+    case 32:
+    case 64: return "i" + std::to_string(integer.getWidth());
+    default: return "";
+    }
+  }
+  if (type.isF16())
+    return "f16";
+  if (type.isBF16())
+    return "bf16";
+  if (type.isF32())
+    return "f32";
+  if (type.isF64())
+    return "f64";
+  return "";
+}
+
+unsigned plan::typeBytes(Type type) {
+  if (type.isIndex())
+    return 8;
+  return std::max(1u, type.getIntOrFloatBitWidth() / 8);
+}
+
+std::optional<Expr> Env::translate(OpFoldResult v) {
+  if (auto attr = dyn_cast<Attribute>(v))
+    return program.constant(cast<IntegerAttr>(attr).getInt());
+  return translate(cast<mlir::Value>(v));
+}
+
+std::optional<Expr> Env::translate(mlir::Value v) {
+  auto it = exprs.find(v);
+  if (it != exprs.end())
+    return it->second;
+  std::optional<Expr> e = build(v);
+  if (e)
+    exprs[v] = *e;
+  return e;
+}
+
+std::optional<Expr> Env::translateDim(mlir::Value v, int64_t d) {
+  auto shaped = cast<ShapedType>(v.getType());
+  if (shaped.hasRank() && !shaped.isDynamicDim(d))
+    return program.constant(shaped.getDimSize(d));
+  auto it = values.find(v);
+  if (it != values.end())
+    return program.dim(it->second, d);
+  Operation *def = v.getDefiningOp();
+  if (!def)
+    return std::nullopt;
+  if (isa<tensor::CastOp, memref::CastOp, bufferization::ToTensorOp, bufferization::ToBufferOp>(def))
+    return translateDim(def->getOperand(0), d);
+  auto nth = [&](ValueRange dynamic) -> std::optional<Expr> {
+    unsigned index = 0;
+    for (int64_t i = 0; i < d; ++i)
+      index += shaped.isDynamicDim(i);
+    return translate(dynamic[index]);
+  };
+  if (auto empty = dyn_cast<tensor::EmptyOp>(def))
+    return nth(empty.getDynamicSizes());
+  if (auto alloc = dyn_cast<memref::AllocOp>(def))
+    return nth(alloc.getDynamicSizes());
+  if (auto slice = dyn_cast<OffsetSizeAndStrideOpInterface>(def)) {
+    // Only without dropped dimensions is result dimension d size d.
+    if (int64_t(slice.getMixedSizes().size()) == shaped.getRank())
+      return translate(slice.getMixedSizes()[d]);
+    return std::nullopt;
+  }
+  if (auto dps = dyn_cast<DestinationStyleOpInterface>(def))
+    return translateDim(dps.getTiedOpOperand(cast<OpResult>(v))->get(), d);
+  if (auto loop = dyn_cast<scf::ForOp>(def))
+    return translateDim(loop.getInitArgs()[cast<OpResult>(v).getResultNumber()], d);
+  if (auto forall = dyn_cast<scf::ForallOp>(def))
+    return translateDim(forall.getOutputs()[cast<OpResult>(v).getResultNumber()], d);
+  return std::nullopt;
+}
+
+// An affine expression over operands that are themselves exprs.
+static std::optional<Expr> translateAffine(Program &p, AffineExpr e, ArrayRef<Expr> dims, ArrayRef<Expr> symbols) {
+  if (auto c = dyn_cast<AffineConstantExpr>(e))
+    return p.constant(c.getValue());
+  if (auto d = dyn_cast<AffineDimExpr>(e))
+    return dims[d.getPosition()];
+  if (auto s = dyn_cast<AffineSymbolExpr>(e))
+    return symbols[s.getPosition()];
+  auto bin = cast<AffineBinaryOpExpr>(e);
+  std::optional<Expr> a = translateAffine(p, bin.getLHS(), dims, symbols),
+                      b = translateAffine(p, bin.getRHS(), dims, symbols);
+  if (!a || !b)
+    return std::nullopt;
+  switch (bin.getKind()) {
+  case AffineExprKind::Add: return p.binary("add", *a, *b);
+  case AffineExprKind::Mul: return p.binary("mul", *a, *b);
+  case AffineExprKind::FloorDiv: return p.binary("floordiv", *a, *b);
+  case AffineExprKind::CeilDiv: return p.binary("ceildiv", *a, *b);
+  case AffineExprKind::Mod: return p.binary("mod", *a, *b);
+  default: return std::nullopt;
+  }
+}
+
+std::optional<Expr> Env::build(mlir::Value v) {
+  Operation *def = v.getDefiningOp();
+  if (!def)
+    return std::nullopt;
+  if (auto constant = dyn_cast<arith::ConstantOp>(def)) {
+    auto integer = dyn_cast<IntegerAttr>(constant.getValue());
+    if (!integer)
+      return std::nullopt;
+    return program.constant(v.getType().isInteger(1) ? int64_t(integer.getValue().getZExtValue())
+                                                     : integer.getValue().getSExtValue());
+  }
+  if (isa<tensor::DimOp, memref::DimOp>(def)) {
+    std::optional<int64_t> d = getConstantIntValue(def->getOperand(1));
+    return d ? translateDim(def->getOperand(0), *d) : std::nullopt;
+  }
+  auto operand = [&](unsigned i) { return translate(def->getOperand(i)); };
+  // A cast keeps the number when it cannot lose bits of what the plan computes in 64.
+  if (isa<arith::IndexCastOp, arith::ExtSIOp>(def))
+    return def->getOperand(0).getType().isInteger(1) ? std::nullopt : operand(0);
+  if (isa<arith::SelectOp>(def)) {
+    auto c = operand(0), a = operand(1), b = operand(2);
+    return c && a && b ? std::optional(program.select(*c, *a, *b)) : std::nullopt;
+  }
+  if (isa<affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp>(def)) {
+    AffineMap map = cast<AffineMapAttr>(def->getAttr("map")).getValue();
+    SmallVector<Expr> operands;
+    for (unsigned i = 0; i < def->getNumOperands(); ++i) {
+      std::optional<Expr> e = operand(i);
+      if (!e)
+        return std::nullopt;
+      operands.push_back(*e);
+    }
+    ArrayRef<Expr> all(operands);
+    std::optional<Expr> result;
+    for (AffineExpr e : map.getResults()) {
+      std::optional<Expr> r =
+          translateAffine(program, e, all.take_front(map.getNumDims()), all.drop_front(map.getNumDims()));
+      if (!r)
+        return std::nullopt;
+      result = !result ? *r : program.binary(isa<affine::AffineMinOp>(def) ? "min" : "max", *result, *r);
+    }
+    return result;
+  }
+  // Arithmetic is exact in the plan only when the type is as wide as the plan's integers.
+  bool wide = v.getType().isIndex() || v.getType().isInteger(64);
+  static const llvm::StringMap<std::string> binaries = {
+      {"arith.addi", "add"},         {"arith.subi", "sub"},          {"arith.muli", "mul"}, {"arith.minsi", "min"},
+      {"arith.maxsi", "max"},        {"arith.floordivsi", "floordiv"}, {"arith.ceildivsi", "ceildiv"},
+      {"index.add", "add"},          {"index.sub", "sub"},           {"index.mul", "mul"},  {"index.mins", "min"},
+      {"index.maxs", "max"},         {"index.floordivs", "floordiv"}, {"index.ceildivs", "ceildiv"}};
+  auto it = binaries.find(def->getName().getStringRef());
+  if (wide && it != binaries.end()) {
+    auto a = operand(0), b = operand(1);
+    return a && b ? std::optional(program.binary(it->second, *a, *b)) : std::nullopt;
+  }
+  // Truncating division agrees with floor division on numbers that are not negative, which extents are.
+  if (wide && isa<arith::DivSIOp, arith::DivUIOp>(def)) {
+    auto a = operand(0), b = operand(1);
+    if (!a || !b)
+      return std::nullopt;
+    Expr zero = program.constant(0);
+    Expr quotient = program.binary("floordiv", *a, *b);
+    Expr negated = program.binary("sub", zero, program.binary("floordiv", program.binary("sub", zero, *a), *b));
+    return program.select(program.binary("lt", *a, zero), negated, quotient);
+  }
+  if (wide && isa<arith::RemUIOp>(def)) {
+    auto a = operand(0), b = operand(1);
+    return a && b ? std::optional(program.binary("mod", *a, *b)) : std::nullopt;
+  }
+  if (auto cmp = dyn_cast<arith::CmpIOp>(def)) {
+    if (!(cmp.getLhs().getType().isIndex() || cmp.getLhs().getType().isInteger(64)))
+      return std::nullopt;
+    auto a = operand(0), b = operand(1);
+    if (!a || !b)
+      return std::nullopt;
+    switch (cmp.getPredicate()) {
+    case arith::CmpIPredicate::eq: return program.binary("eq", *a, *b);
+    case arith::CmpIPredicate::ne: return program.binary("ne", *a, *b);
+    case arith::CmpIPredicate::slt: return program.binary("lt", *a, *b);
+    case arith::CmpIPredicate::sle: return program.binary("le", *a, *b);
+    case arith::CmpIPredicate::sgt: return program.binary("lt", *b, *a);
+    case arith::CmpIPredicate::sge: return program.binary("le", *b, *a);
+    default: return std::nullopt;
+    }
+  }
+  return std::nullopt;
+}

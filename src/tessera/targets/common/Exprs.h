@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Integer values of a graph or of a payload function as exprs of the plan, so that the runtime can evaluate
+// extents and task counts at launch without a compiler.
+#pragma once
+
+#include "tessera/ir/LLVM.h"
+#include "tessera/targets/common/PlanBuilder.h"
+
+namespace tessera::plan {
+
+/// What the plan knows of values: integers as exprs, shaped values as values of the plan.
+struct Env {
+  Program &program;
+  llvm::DenseMap<mlir::Value, Expr> exprs;
+  llvm::DenseMap<mlir::Value, int> values;
+
+  explicit Env(Program &program) : program(program) {}
+
+  /// The expr of an integer or index value: known, or built from constants, extents and integer arithmetic.
+  /// None when it depends on anything else.
+  std::optional<Expr> translate(mlir::Value v);
+  std::optional<Expr> translate(OpFoldResult v);
+  /// Extent `d` of a shaped value that the plan knows, or that is a cast of one.
+  std::optional<Expr> translateDim(mlir::Value v, int64_t d);
+
+private:
+  std::optional<Expr> build(mlir::Value v);
+};
+
+/// The plan's name of an element type ("f32"); empty when the plan has none.
+std::string typeName(Type type);
+/// Bytes of one element in memory.
+unsigned typeBytes(Type type);
+
+} // namespace tessera::plan

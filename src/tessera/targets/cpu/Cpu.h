@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The steps from scheduled payload functions to an image of machine code. Each is one file of this folder;
+// Target.cpp puts them in order.
+#pragma once
+
+#include "tessera/ir/LLVM.h"
+#include "tessera/targets/common/Exprs.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tessera::cpu {
+
+/// The machine that code is made for.
+struct Machine {
+  std::string triple, cpu, features;
+};
+
+/// Tensors → buffers, in place. Destinations are the functions' own arguments.
+LogicalResult bufferize(ModuleOp payloads);
+
+/// Cuts one bufferized payload function into kernels at its outermost scf.forall loops, adds them to the module and
+/// the steps that run them to `version`, and erases the payload. `env` knows the function's arguments.
+LogicalResult splitKernels(func::FuncOp payload, plan::Env &env, plan::Version &version);
+
+/// Gives memory to the allocations inside kernels: small ones on the stack, others in the call's scratch, whose
+/// size becomes part of the step that runs the kernel.
+LogicalResult placeScratch(func::FuncOp kernel, plan::Env &env, plan::Step &step);
+
+/// Loops, vectors, memory and arithmetic → the LLVM dialect, and a wrapper with the kernel ABI around each kernel.
+LogicalResult lowerToLLVM(ModuleOp kernels);
+
+/// The LLVM dialect → optimised machine code, linked into one ELF image that needs nothing from outside.
+FailureOr<std::string> emitImage(ModuleOp kernels, const Machine &machine);
+
+/// Marks an argument that is a scalar in memory: its slot holds a pointer to it.
+inline constexpr llvm::StringLiteral indirectAttr = "tessera.indirect";
+/// Marks the functions that are kernels (the others are inlined into them).
+inline constexpr llvm::StringLiteral kernelAttr = "tessera.kernel";
+/// Arguments that every kernel has after its own: begin and end of the box of tasks, then scratch.
+inline constexpr unsigned numBoxArgs = 6;
+
+} // namespace tessera::cpu

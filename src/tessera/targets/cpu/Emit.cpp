@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The LLVM dialect to one fully linked ELF image: LLVM's optimiser for the machine asked for, then lld in process.
+#include "tessera/targets/cpu/Cpu.h"
+
+#include "tessera/targets/cpu/builtins/Builtins.h"
+
+#include "mlir/ExecutionEngine/OptUtils.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "lld/Common/Driver.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/IPO/Internalize.h"
+#include <unistd.h>
+
+LLD_HAS_DRIVER(elf)
+
+using namespace tessera;
+using namespace tessera::cpu;
+
+static std::unique_ptr<llvm::TargetMachine> createMachine(const Machine &machine, std::string &error) {
+  static const bool once = [] {
+    llvm::InitializeAllTargetInfos();
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    llvm::InitializeAllAsmPrinters();
+    return true;
+  }();
+  (void)once;
+  llvm::Triple triple(machine.triple);
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return nullptr;
+  llvm::TargetOptions options;
+  // Contraction is asked for by the flags on the operations, never by the back end on its own.
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  options.FunctionSections = true;
+  if (triple.isRISCV())
+    options.MCOptions.ABIName = "lp64d";
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(triple, machine.cpu, machine.features, options, llvm::Reloc::PIC_,
+                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
+}
+
+static LogicalResult linkBuiltins(llvm::Module &module, const llvm::Triple &triple, Location loc) {
+  std::string_view bitcode = builtinsBitcode(triple.getArchName().str());
+  if (bitcode.empty())
+    return emitError(loc, "no builtins for the architecture '") << triple.getArchName() << "'";
+  auto buffer = llvm::MemoryBuffer::getMemBuffer(StringRef(bitcode.data(), bitcode.size()), "builtins", false);
+  auto builtins = llvm::parseBitcodeFile(buffer->getMemBufferRef(), module.getContext());
+  if (!builtins)
+    return emitError(loc, "builtins: ") << llvm::toString(builtins.takeError());
+  (*builtins)->setDataLayout(module.getDataLayout());
+  (*builtins)->setTargetTriple(module.getTargetTriple());
+  if (llvm::Linker::linkModules(module, std::move(*builtins)))
+    return emitError(loc, "the builtins do not link");
+  return success();
+}
+
+// Everything for the machine's CPU; nothing is visible but the kernels. The memory functions must stay until code
+// generation, which calls them without a trace in the IR.
+static void prepare(llvm::Module &module, const Machine &machine, const llvm::StringSet<> &kernels,
+                    SmallVector<llvm::GlobalValue *> &kept) {
+  for (llvm::Function &f : module) {
+    if (f.isDeclaration())
+      continue;
+    f.addFnAttr("target-cpu", machine.cpu);
+    f.addFnAttr("target-features", machine.features);
+    f.addFnAttr(llvm::Attribute::NoUnwind);
+    if (!kernels.contains(f.getName()))
+      f.setVisibility(llvm::GlobalValue::HiddenVisibility);
+  }
+}
+
+static void optimise(llvm::Module &module, llvm::TargetMachine &tm) {
+  llvm::LoopAnalysisManager lam;
+  llvm::FunctionAnalysisManager fam;
+  llvm::CGSCCAnalysisManager cgam;
+  llvm::ModuleAnalysisManager mam;
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = true;
+  tuning.SLPVectorization = true;
+  tuning.LoopInterleaving = true;
+  llvm::PassBuilder pb(&tm, tuning);
+  pb.registerModuleAnalyses(mam);
+  pb.registerCGSCCAnalyses(cgam);
+  pb.registerFunctionAnalyses(fam);
+  pb.registerLoopAnalyses(lam);
+  pb.crossRegisterProxies(lam, fam, cgam, mam);
+  pb.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, mam);
+}
+
+// lld works on files; both are removed again.
+static FailureOr<std::string> link(ArrayRef<char> object, Location loc) {
+  SmallString<128> in, out;
+  if (llvm::sys::fs::createTemporaryFile("tessera", "o", in) || llvm::sys::fs::createTemporaryFile("tessera", "elf", out))
+    return emitError(loc, "cannot create a temporary file; set TMPDIR to a folder with space"), failure();
+  llvm::scope_exit remove([&] {
+    (void)llvm::sys::fs::remove(in);
+    (void)llvm::sys::fs::remove(out);
+  });
+  {
+    std::error_code ec;
+    llvm::raw_fd_ostream file(in, ec);
+    file.write(object.data(), object.size());
+    file.close();
+    if (ec || file.has_error()) {
+      std::string why = file.error().message();
+      file.clear_error();
+      return emitError(loc, "cannot write '") << in << "': " << why << "; set TMPDIR to a folder with space", failure();
+    }
+  }
+  std::string messages;
+  llvm::raw_string_ostream os(messages);
+  const char *args[] = {"ld.lld", "-shared", "-Bsymbolic", "--no-undefined", "-z",  "max-page-size=4096",
+                        "-z",     "norelro", "--hash-style=sysv", "--gc-sections", "--strip-debug", "-o", out.c_str(), in.c_str()};
+  lld::Result result = lld::lldMain(args, os, os, {{lld::Gnu, &lld::elf::link}});
+  if (result.retCode)
+    return emitError(loc, "linking the kernels failed: ") << os.str(), failure();
+  auto file = llvm::MemoryBuffer::getFile(out, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!file)
+    return emitError(loc, "cannot read the linked image"), failure();
+  return (*file)->getBuffer().str();
+}
+
+FailureOr<std::string> cpu::emitImage(ModuleOp kernels, const Machine &machine) {
+  Location loc = kernels.getLoc();
+  DialectRegistry registry;
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  kernels.getContext()->appendDialectRegistry(registry);
+  std::string error;
+  std::unique_ptr<llvm::TargetMachine> tm = createMachine(machine, error);
+  if (!tm)
+    return emitError(loc, "no code generator for '") << machine.triple << "': " << error, failure();
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module = translateModuleToLLVMIR(kernels, context, "kernels");
+  if (!module)
+    return failure();
+  module->setDataLayout(tm->createDataLayout());
+  module->setTargetTriple(tm->getTargetTriple());
+  llvm::StringSet<> names;
+  for (llvm::Function &f : *module)
+    if (!f.isDeclaration() && !f.hasLocalLinkage())
+      names.insert(f.getName());
+  if (failed(linkBuiltins(*module, tm->getTargetTriple(), loc)))
+    return failure();
+  SmallVector<llvm::GlobalValue *> kept;
+  prepare(*module, machine, names, kept);
+  optimise(*module, *tm);
+  SmallVector<char, 0> object;
+  {
+    llvm::raw_svector_ostream os(object);
+    llvm::legacy::PassManager codegen;
+    if (tm->addPassesToEmitFile(codegen, os, nullptr, llvm::CodeGenFileType::ObjectFile))
+      return emitError(loc, "the code generator cannot write objects"), failure();
+    codegen.run(*module);
+  }
+  return link(object, loc);
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Cuts a payload function into kernels: each outermost scf.forall becomes one whose tasks are its iterations,
+// what stands between becomes kernels of one task. Buffers that live from one kernel to the next become values of
+// the plan; cheap index arithmetic and views are repeated where they are used.
+#include "tessera/targets/cpu/Cpu.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+using namespace tessera;
+using namespace tessera::cpu;
+
+namespace {
+
+/// One kernel to be: a forall, or a run of other operations.
+struct Segment {
+  SmallVector<Operation *> ops;
+  bool parallel = false;
+};
+
+class Splitter {
+public:
+  Splitter(func::FuncOp payload, plan::Env &env, plan::Version &version)
+      : payload(payload), env(env), version(version), program(env.program) {}
+  LogicalResult run();
+
+private:
+  /// Repeated in each kernel that uses it, instead of being passed.
+  bool isCheap(Operation *op) const;
+  LogicalResult addTemp(memref::AllocOp alloc);
+  void spillAcross();
+  LogicalResult makeKernel(Segment &segment, unsigned index);
+  /// Collects what the segment needs from outside: leaves of the cheap operations.
+  void collect(Value v, SetVector<Value> &captured, SetVector<Operation *> &cheap);
+
+  func::FuncOp payload;
+  plan::Env &env;
+  plan::Version &version;
+  plan::Program &program;
+  SmallVector<Segment> segments;
+};
+
+bool Splitter::isCheap(Operation *op) const {
+  if (op->getNumRegions())
+    return false;
+  if (isa<ViewLikeOpInterface>(op) || isa<memref::DimOp, arith::ConstantOp>(op))
+    return true;
+  StringRef dialect = op->getName().getDialectNamespace();
+  return isMemoryEffectFree(op) && (dialect == "arith" || dialect == "affine" || dialect == "index");
+}
+
+LogicalResult Splitter::addTemp(memref::AllocOp alloc) {
+  MemRefType type = alloc.getType();
+  plan::Value value{"temp", plan::typeName(type.getElementType()), {}};
+  if (value.type.empty())
+    return alloc.emitOpError("element type cannot be stored between kernels");
+  for (int64_t d = 0; d < type.getRank(); ++d) {
+    std::optional<plan::Expr> extent = env.translateDim(alloc, d);
+    if (!extent)
+      return alloc.emitOpError("has an extent that is not known when the node starts; compute it in a node of its own");
+    value.shape.push_back(*extent);
+  }
+  int index = program.addValue(value);
+  env.values[alloc] = index;
+  version.temps.push_back(index);
+  return success();
+}
+
+// A value that one segment computes and a later one uses goes through memory.
+void Splitter::spillAcross() {
+  DenseMap<Operation *, unsigned> segmentOf;
+  for (auto [i, segment] : llvm::enumerate(segments))
+    for (Operation *op : segment.ops)
+      segmentOf[op] = i;
+  auto segmentOfUse = [&](Operation *user) -> std::optional<unsigned> {
+    while (user && user->getBlock() != &payload.getBody().front())
+      user = user->getParentOp();
+    auto it = segmentOf.find(user);
+    return it == segmentOf.end() ? std::nullopt : std::optional(it->second);
+  };
+  for (auto [i, segment] : llvm::enumerate(segments)) {
+    for (size_t k = 0; k < segment.ops.size(); ++k) {
+      Operation *op = segment.ops[k];
+      for (Value result : op->getResults()) {
+        if (isa<ShapedType>(result.getType()))
+          continue;
+        // Cheap operations that hang on this value are repeated in their users' kernels, so every user outside
+        // of this segment needs it.
+        bool outside = llvm::any_of(result.getUsers(), [&](Operation *user) {
+          std::optional<unsigned> s = segmentOfUse(user);
+          return !s || *s != i;
+        });
+        if (!outside)
+          continue;
+        OpBuilder b(op->getContext());
+        b.setInsertionPointToStart(&payload.getBody().front());
+        auto slot = memref::AllocOp::create(b, op->getLoc(), MemRefType::get({}, result.getType()));
+        (void)addTemp(slot);
+        b.setInsertionPointAfter(op);
+        auto store = memref::StoreOp::create(b, op->getLoc(), result, slot, ValueRange{});
+        segment.ops.insert(segment.ops.begin() + k + 1, store);
+        segmentOf[store] = i;
+        // One load for each user, at the user, so that it belongs to the user's kernel.
+        for (OpOperand &use : llvm::make_early_inc_range(result.getUses())) {
+          Operation *user = use.getOwner();
+          if (user == store)
+            continue;
+          std::optional<unsigned> s = segmentOfUse(user);
+          if (s && *s == i)
+            continue;
+          Operation *top = user;
+          while (top->getBlock() != &payload.getBody().front())
+            top = top->getParentOp();
+          b.setInsertionPoint(top);
+          Value load = memref::LoadOp::create(b, op->getLoc(), slot, ValueRange{});
+          use.set(load);
+        }
+      }
+    }
+  }
+}
+
+void Splitter::collect(Value v, SetVector<Value> &captured, SetVector<Operation *> &cheap) {
+  Operation *def = v.getDefiningOp();
+  bool load = def && isa<memref::LoadOp>(def) && def->getBlock() == &payload.getBody().front();
+  if (def && def->getBlock() == &payload.getBody().front() && (isCheap(def) || load)) {
+    if (cheap.contains(def))
+      return;
+    for (Value operand : def->getOperands())
+      collect(operand, captured, cheap);
+    cheap.insert(def);
+    return;
+  }
+  captured.insert(v);
+}
+
+LogicalResult Splitter::makeKernel(Segment &segment, unsigned index) {
+  SetVector<Value> captured;
+  SetVector<Operation *> cheap;
+  DenseSet<Operation *> inside(segment.ops.begin(), segment.ops.end());
+  Block *entry = &payload.getBody().front();
+  for (Operation *op : segment.ops)
+    op->walk([&](Operation *nested) {
+      for (Value v : nested->getOperands()) {
+        Operation *def = v.getDefiningOp();
+        Block *block = def ? def->getBlock() : cast<BlockArgument>(v).getOwner();
+        if (block == entry && !(def && inside.contains(def)))
+          collect(v, captured, cheap);
+      }
+    });
+
+  OpBuilder b(payload);
+  std::string name = (payload.getName() + "_" + Twine(index)).str();
+  SmallVector<Type> types;
+  for (Value v : captured)
+    types.push_back(v.getType());
+  types.append(numBoxArgs, b.getIndexType());
+  types.push_back(MemRefType::get({ShapedType::kDynamic}, b.getI8Type()));
+  auto kernel = func::FuncOp::create(b, payload.getLoc(), name, b.getFunctionType(types, {}));
+  kernel->setAttr(kernelAttr, b.getUnitAttr());
+  Block *body = kernel.addEntryBlock();
+  OpBuilder k = OpBuilder::atBlockBegin(body);
+
+  plan::Step step;
+  step.kernel = name;
+  step.scratch = program.constant(0);
+  step.flops = step.bytes = program.constant(0);
+  plan::Env inner(program);
+  IRMapping map;
+  for (auto [i, v] : llvm::enumerate(captured)) {
+    Value arg = body->getArgument(i);
+    map.map(v, arg);
+    if (auto type = dyn_cast<MemRefType>(v.getType())) {
+      auto it = env.values.find(v);
+      if (it == env.values.end())
+        return mlir::emitError(v.getLoc(), "a buffer of node payload '")
+               << payload.getName() << "' is not known to the plan";
+      inner.values[arg] = it->second;
+      step.args.push_back({plan::Arg::Value, it->second});
+      for (int64_t d = 0; d < type.getRank(); ++d)
+        if (type.isDynamicDim(d))
+          step.args.push_back({plan::Arg::Expression, program.dim(it->second, d)});
+      continue;
+    }
+    if (auto it = env.values.find(v); it != env.values.end()) {
+      kernel.setArgAttr(i, indirectAttr, b.getUnitAttr());
+      step.args.push_back({plan::Arg::Value, it->second});
+      continue;
+    }
+    std::optional<plan::Expr> e = env.translate(v);
+    if (!e)
+      return mlir::emitError(v.getLoc(), "a scalar of node payload '") << payload.getName() << "' is not known to the plan";
+    inner.exprs[arg] = *e;
+    step.args.push_back({plan::Arg::Expression, *e});
+  }
+  // Cheap operations in the order of the payload, so that each stands after what it uses.
+  SmallVector<Operation *> ordered(cheap.begin(), cheap.end());
+  llvm::sort(ordered, [](Operation *x, Operation *y) { return x->isBeforeInBlock(y); });
+  for (Operation *op : ordered)
+    k.clone(*op, map);
+
+  plan::Expr one = program.constant(1);
+  step.grid = {one, one, one};
+  if (segment.parallel) {
+    auto forall = cast<scf::ForallOp>(segment.ops.front());
+    unsigned rank = forall.getRank();
+    SmallVector<plan::Expr> counts;
+    bool known = true;
+    for (unsigned d = 0; d < rank && known; ++d) {
+      auto lower = env.translate(forall.getMixedLowerBound()[d]), upper = env.translate(forall.getMixedUpperBound()[d]),
+           by = env.translate(forall.getMixedStep()[d]);
+      known = lower && upper && by;
+      if (known)
+        counts.push_back(program.binary(
+            "max", program.constant(0), program.binary("ceildiv", program.binary("sub", *upper, *lower), *by)));
+    }
+    // The outermost three dimensions are tasks; any others, and all of a loop whose extent only the kernel knows,
+    // are loops inside.
+    unsigned tasks = known ? std::min(rank, 3u) : 0;
+    for (unsigned d = 0; d < tasks; ++d)
+      step.grid[d] = counts[d];
+    auto mapped = [&](OpFoldResult v) -> Value {
+      if (auto value = dyn_cast<Value>(v))
+        return map.lookupOrDefault(value);
+      return arith::ConstantIndexOp::create(k, forall.getLoc(), cast<IntegerAttr>(cast<Attribute>(v)).getInt());
+    };
+    Value oneValue = arith::ConstantIndexOp::create(k, forall.getLoc(), 1);
+    unsigned firstBox = captured.size();
+    for (unsigned d = 0; d < rank; ++d) {
+      Value lower = mapped(forall.getMixedLowerBound()[d]), upper = mapped(forall.getMixedUpperBound()[d]),
+            by = mapped(forall.getMixedStep()[d]);
+      Value begin = lower, end = upper, stepValue = by;
+      if (d < tasks) {
+        begin = body->getArgument(firstBox + d);
+        end = body->getArgument(firstBox + 3 + d);
+        stepValue = oneValue;
+      }
+      auto loop = scf::ForOp::create(k, forall.getLoc(), begin, end, stepValue);
+      k.setInsertionPointToStart(loop.getBody());
+      Value iv = loop.getInductionVar();
+      if (d < tasks) {
+        iv = arith::MulIOp::create(k, forall.getLoc(), iv, by);
+        iv = arith::AddIOp::create(k, forall.getLoc(), iv, lower);
+      }
+      map.map(forall.getInductionVar(d), iv);
+    }
+    for (Operation &op : forall.getBody()->without_terminator())
+      k.clone(op, map);
+  } else {
+    for (Operation *op : segment.ops)
+      k.clone(*op, map);
+  }
+  k.setInsertionPointToEnd(body);
+  func::ReturnOp::create(k, payload.getLoc());
+  if (failed(placeScratch(kernel, inner, step)))
+    return failure();
+  version.steps.push_back(step);
+  return success();
+}
+
+LogicalResult Splitter::run() {
+  Block *entry = &payload.getBody().front();
+  for (Operation &op : entry->without_terminator()) {
+    if (isCheap(&op))
+      continue;
+    if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
+      if (failed(addTemp(alloc)))
+        return failure();
+      continue;
+    }
+    if (isa<memref::DeallocOp>(op))
+      continue;
+    if (isa<scf::ForallOp>(op)) {
+      segments.push_back({{&op}, true});
+      continue;
+    }
+    if (segments.empty() || segments.back().parallel)
+      segments.push_back({});
+    segments.back().ops.push_back(&op);
+  }
+  spillAcross();
+  for (auto [i, segment] : llvm::enumerate(segments))
+    if (failed(makeKernel(segment, i)))
+      return failure();
+  payload.erase();
+  return success();
+}
+
+} // namespace
+
+LogicalResult cpu::splitKernels(func::FuncOp payload, plan::Env &env, plan::Version &version) {
+  return Splitter(payload, env, version).run();
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Memory of one call of a kernel. Nothing is allocated while a program runs: small buffers are on the stack, the
+// others have a place in the scratch that the runtime hands to each call.
+#include "tessera/targets/cpu/Cpu.h"
+
+#include <algorithm>
+
+using namespace tessera;
+using namespace tessera::cpu;
+
+/// Buffers up to this size, in bytes, go on the stack, as long as all of them stay below the second figure.
+static constexpr int64_t maxStackBuffer = 16 << 10, maxStack = 128 << 10;
+static constexpr int64_t alignment = 64;
+
+// The buffer leaves the region that makes it (a loop swaps it with another): its place cannot be reused by the
+// next iteration.
+static bool escapes(memref::AllocOp alloc) {
+  SmallVector<Value> aliases = {alloc.getResult()};
+  for (size_t i = 0; i < aliases.size(); ++i)
+    for (Operation *user : aliases[i].getUsers()) {
+      if (user->hasTrait<OpTrait::IsTerminator>())
+        return true;
+      if (isa<ViewLikeOpInterface>(user))
+        llvm::append_range(aliases, user->getResults());
+    }
+  return false;
+}
+
+LogicalResult cpu::placeScratch(func::FuncOp kernel, plan::Env &env, plan::Step &step) {
+  SmallVector<memref::AllocOp> allocs;
+  kernel.walk([&](memref::AllocOp alloc) { allocs.push_back(alloc); });
+  kernel.walk([](memref::DeallocOp dealloc) { dealloc.erase(); });
+  Block *entry = &kernel.getBody().front();
+  Value scratch = entry->getArguments().back();
+  OpBuilder b(kernel);
+  b.setInsertionPointToStart(entry);
+  int64_t stack = 0;
+  plan::Expr total = env.program.constant(0); // bytes of scratch used so far
+  // Offsets must be constants in the code: buffers of static size come first, one of dynamic size may be last.
+  std::stable_partition(allocs.begin(), allocs.end(), [](memref::AllocOp a) { return a.getType().hasStaticShape(); });
+  for (memref::AllocOp alloc : allocs) {
+    MemRefType type = alloc.getType();
+    bool loops = alloc->getBlock() != entry;
+    if (loops && escapes(alloc))
+      return alloc.emitOpError("is carried out of the loop that makes it, so it cannot be given a fixed place; "
+                               "write into a buffer made outside of the loop");
+    if (type.hasStaticShape()) {
+      int64_t bytes = type.getNumElements() * plan::typeBytes(type.getElementType());
+      if (bytes <= maxStackBuffer && stack + bytes <= maxStack) {
+        stack += bytes;
+        b.setInsertionPointToStart(entry);
+        auto local = memref::AllocaOp::create(b, alloc.getLoc(), type, b.getI64IntegerAttr(alignment));
+        alloc.replaceAllUsesWith(local.getResult());
+        alloc.erase();
+        continue;
+      }
+    }
+    // Bytes of this buffer, rounded up so that the next one is aligned.
+    plan::Expr bytes = env.program.constant(plan::typeBytes(type.getElementType()));
+    for (int64_t d = 0; d < type.getRank(); ++d) {
+      std::optional<plan::Expr> extent = env.translateDim(alloc, d);
+      if (!extent)
+        return alloc.emitOpError("has an extent that is not known when the kernel starts; bound it by a constant");
+      bytes = env.program.binary("mul", bytes, *extent);
+    }
+    plan::Expr unit = env.program.constant(alignment);
+    bytes = env.program.binary("mul", env.program.binary("ceildiv", bytes, unit), unit);
+    b.setInsertionPoint(alloc);
+    Location loc = alloc.getLoc();
+    std::optional<int64_t> before = env.program.getConstant(total);
+    if (!before)
+      return alloc.emitOpError("follows another buffer of dynamic size in the same kernel; "
+                               "bound one of them by a constant");
+    Value at = arith::ConstantIndexOp::create(b, loc, *before);
+    Value view = memref::ViewOp::create(b, loc, type, scratch, at, alloc.getDynamicSizes());
+    alloc.replaceAllUsesWith(view);
+    alloc.erase();
+    total = env.program.binary("add", total, bytes);
+  }
+  step.scratch = total;
+  return success();
+}

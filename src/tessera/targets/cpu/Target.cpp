@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The CPU as a target: replicated leaves become kernels over tasks that the runtime's threads share out.
+#include "tessera/targets/Target.h"
+
+#include "tessera/base/CpuInfo.h"
+#include "tessera/targets/cpu/Cpu.h"
+#include "tessera/targets/cpu/Schedule.h"
+
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+
+using namespace tessera;
+
+namespace {
+
+class CpuTarget : public Target {
+public:
+  TargetInfo info(const TargetOptions &options) const override {
+    TargetInfo info{"cpu", "the machine's own processor"};
+    cpu::Machine machine = getMachine(options);
+    StringRef features = machine.features;
+    auto has = [&](StringRef f) { return features.contains(("+" + f).str()); };
+    if (has("avx512f")) {
+      info.vectorBytes = 64;
+      info.registers = 32;
+    } else if (has("avx")) {
+      info.vectorBytes = 32;
+    } else if (llvm::Triple(machine.triple).isAArch64()) {
+      info.registers = 32;
+    }
+    const CpuInfo &host = cpuInfo();
+    if (host.l1d)
+      info.l1 = host.l1d;
+    if (host.l2)
+      info.l2 = host.l2;
+    info.l3 = host.l3;
+    return info;
+  }
+
+  bool supports(dfg::NodeOp) const override { return true; }
+
+  std::string writeSchedule(func::FuncOp payload, const TargetOptions &options) const override {
+    return cpu::writeDefaultSchedule(payload, info(options));
+  }
+
+  LogicalResult lower(ModuleOp module, MutableArrayRef<NodeLowering> nodes, const TargetOptions &) const override {
+    for (auto combiner : llvm::make_early_inc_range(module.getOps<dfg::CombinerOp>()))
+      combiner.erase();
+    if (failed(cpu::bufferize(module)))
+      return failure();
+    for (NodeLowering &node : nodes)
+      if (failed(cpu::splitKernels(node.payload, node.env, node.version)))
+        return failure();
+    return cpu::lowerToLLVM(module);
+  }
+
+  FailureOr<std::string> emit(ModuleOp module, const TargetOptions &options) const override {
+    return cpu::emitImage(module, getMachine(options));
+  }
+
+private:
+  static cpu::Machine getMachine(const TargetOptions &options) {
+    cpu::Machine machine{options.triple, options.cpu, options.features};
+    if (machine.triple.empty()) {
+      machine.triple = hostTriple();
+      if (machine.features.empty())
+        machine.features = cpuFeatureString();
+      if (machine.cpu.empty())
+        machine.cpu = llvm::sys::getHostCPUName().str();
+    }
+    if (machine.cpu.empty())
+      machine.cpu = "generic";
+    return machine;
+  }
+};
+
+} // namespace
+
+namespace tessera {
+std::unique_ptr<Target> createTarget_cpu() { return std::make_unique<CpuTarget>(); }
+} // namespace tessera

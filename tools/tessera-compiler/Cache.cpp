@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// `run` of a portable object: installs it into the user's cache, once for each machine and content, and hands over
+// to the LLVM-free half. `--target oracle` interprets it instead.
+#include "Commands.h"
+#include "Oracle.h"
+
+#include "tessera/base/CpuInfo.h"
+#include "tessera/base/File.h"
+#include "tessera/base/Sha256.h"
+#include "tessera/driver/Compiler.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include <unistd.h>
+
+using namespace tessera;
+using namespace tessera::cli;
+
+static std::string cacheFolder() {
+  if (const char *dir = std::getenv("TESSERA_CACHE"))
+    return dir;
+  if (const char *dir = std::getenv("XDG_CACHE_HOME"))
+    return std::string(dir) + "/tessera";
+  const char *home = std::getenv("HOME");
+  return std::string(home ? home : "/tmp") + "/.cache/tessera";
+}
+
+// One name for a content, a machine, a mode and a version of the compiler.
+static Result<std::string> cachedPath(const std::string &path, const std::string &mode) {
+  auto file = MappedFile::open(path);
+  if (!file.ok())
+    return file.status();
+  Sha256 hash;
+  hash.update((*file)->bytes());
+  std::string rest = "|" TESSERA_VERSION "|" + hostTriple() + cpuFeatureString() + "|" + mode;
+  hash.update(std::as_bytes(std::span(rest)));
+  return cacheFolder() + "/" + toHex(hash.finish()).substr(0, 32) + ".tsx";
+}
+
+void cli::addRun(CLI::App &app, Action &action) {
+  CLI::App *sub = app.add_subcommand("run", "run a portable object: install it into the cache, then run it");
+  struct Args {
+    std::string in, target = "cpu", mode = "fast", program;
+    std::vector<std::string> inputs, outputs;
+  };
+  auto args = std::make_shared<Args>();
+  sub->add_option("file", args->in, "portable object (.tsr), or with --target oracle a source file")->required();
+  sub->add_option("--target", args->target, "cpu, or oracle: the reference interpreter");
+  sub->add_option("--mode", args->mode, "fast or strict");
+  sub->add_option("--program", args->program, "the graph to run, when the file holds several");
+  sub->add_option("--input", args->inputs, "name=file.npy or, for a scalar, name=number");
+  sub->add_option("--output", args->outputs, "name=file.npy");
+  sub->allow_extras();
+  sub->footer("Example: tessera run edge.tsr --target oracle --input image=photo.npy --input theta=0.1 --output edges=e.npy");
+  sub->callback([sub, args, &action] {
+    std::vector<std::string> extras = sub->remaining();
+    action = [args, extras] {
+      if (args->target == "oracle")
+        return supervise([&] { return runOracle(args->in, args->program, args->inputs, args->outputs); });
+      Result<std::string> cached = cachedPath(args->in, args->mode);
+      if (!cached.ok())
+        return fail(cached.status().message());
+      if (!fileExists(*cached)) {
+        int status = supervise([&] {
+          if (std::error_code ec = llvm::sys::fs::create_directories(cacheFolder()))
+            return fail("cannot create the cache folder '" + cacheFolder() + "': " + ec.message() + "; set TESSERA_CACHE");
+          Session session;
+          std::vector<Portable> programs;
+          Result<Portable> program = readPortable(session, args->in);
+          if (!program.ok())
+            return fail(program.status().message());
+          programs.push_back(program.take());
+          InstallOptions options;
+          options.target.strict = args->mode == "strict";
+          FailureOr<Installed> installed = install(session, programs, options);
+          if (failed(installed))
+            return fail("nothing was installed");
+          Status written = writeInstalled(*installed, *cached);
+          return written.ok() ? 0 : fail(written.message());
+        });
+        if (status)
+          return status;
+      }
+      std::vector<std::string> words = {executableFolder() + "/tessera", "run", *cached};
+      auto add = [&](const char *flag, const std::vector<std::string> &list) {
+        for (const std::string &item : list)
+          words.insert(words.end(), {flag, item});
+      };
+      if (!args->program.empty())
+        words.insert(words.end(), {"--program", args->program});
+      add("--input", args->inputs);
+      add("--output", args->outputs);
+      words.insert(words.end(), extras.begin(), extras.end());
+      std::vector<char *> argv;
+      for (std::string &word : words)
+        argv.push_back(word.data());
+      argv.push_back(nullptr);
+      execv(argv[0], argv.data());
+      return fail("cannot start '" + words[0] + "'");
+    };
+  });
+}

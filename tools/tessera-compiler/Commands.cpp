@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// compile, install and explain.
+#include "Commands.h"
+
+#include "tessera/base/Diag.h"
+#include "tessera/driver/Compiler.h"
+#include "tessera/driver/Components.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+using namespace tessera;
+using namespace tessera::cli;
+
+static std::string stageNames() {
+  std::string names;
+  for (const StageInfo &info : stageTable)
+    names += (names.empty() ? "" : ", ") + std::string(info.name);
+  return names;
+}
+
+static int parseStop(const std::string &text, std::optional<Stage> &stage) {
+  if (text.empty())
+    return 0;
+  stage = parseStage(text);
+  if (stage)
+    return 0;
+  std::vector<std::string> names;
+  for (const StageInfo &info : stageTable)
+    names.push_back(info.name);
+  return fail(unknownName("stage", text, "stages", names));
+}
+
+namespace {
+struct CompileArgs {
+  std::string in, out, stop;
+  CompileOptions options;
+  std::vector<std::string> frontendOptions;
+};
+struct InstallArgs {
+  std::vector<std::string> in;
+  std::string out, stop, mode = "fast";
+  InstallOptions options;
+};
+} // namespace
+
+static int runCompile(CompileArgs &args) {
+  if (int status = parseStop(args.stop, args.options.stopAfter))
+    return status;
+  for (const std::string &option : args.frontendOptions) {
+    size_t equal = option.find('=');
+    if (equal == std::string::npos)
+      return fail("--frontend-option: expected name=value, but got '" + option + "'");
+    args.options.frontend.push_back({option.substr(0, equal), option.substr(equal + 1)});
+  }
+  if (args.out.empty()) {
+    args.out = args.in.substr(args.in.rfind('/') + 1);
+    args.out = args.out.substr(0, args.out.rfind('.')) + ".tsr";
+  }
+  return supervise([&] {
+    Session session;
+    FailureOr<Portable> program = compileFile(session, args.in, args.options);
+    if (failed(program))
+      return fail("'" + args.in + "' was not compiled");
+    if (args.options.stopAfter == Stage::Import || args.options.stopAfter == Stage::Graph) {
+      program->module->print(llvm::outs());
+      return 0;
+    }
+    if (args.options.stopAfter)
+      return fail("'compile' ends with the stage 'graph'; give --stop-after=" + args.stop + " to 'install'");
+    Status written = writePortable(*program, args.out);
+    return written.ok() ? 0 : fail(written.message());
+  });
+}
+
+void cli::addCompile(CLI::App &app, Action &action) {
+  CLI::App *sub = app.add_subcommand("compile", "compile a source file into a portable object (.tsr)");
+  auto args = std::make_shared<CompileArgs>();
+  sub->add_option("input", args->in, "source file: .mlir")->required();
+  sub->add_option("-o,--output", args->out, "the portable object; default: the input's name with .tsr");
+  sub->add_option("--schedule", args->options.schedulePath, "schedule scripts (a transform-dialect module) to store with the program");
+  sub->add_option("--stop-after", args->stop, "stop after a stage and print the IR: " + stageNames());
+  sub->add_option("--dump-stages", args->options.dumpDir, "write the IR after each stage into this folder");
+  sub->add_option("--frontend-option", args->frontendOptions, "name=value, for the front end of the input");
+  sub->footer("Example: tessera compile examples/edge/edge.mlir -o edge.tsr");
+  sub->callback([args, &action] { action = [args] { return runCompile(*args); }; });
+}
+
+static int runInstall(InstallArgs &args) {
+  if (int status = parseStop(args.stop, args.options.stopAfter))
+    return status;
+  if (args.mode != "fast" && args.mode != "strict")
+    return fail("--mode: expected 'fast' or 'strict', but got '" + args.mode + "'");
+  args.options.target.strict = args.mode == "strict";
+  for (const std::string &target : args.options.targets)
+    if (!findTarget(target)) {
+      std::vector<std::string> names(getTargetNames());
+      return fail(unknownName("target", target, "built targets", names));
+    }
+  if (args.out.empty()) {
+    args.out = args.in.front().substr(args.in.front().rfind('/') + 1);
+    args.out = args.out.substr(0, args.out.rfind('.')) + ".tsx";
+  }
+  return supervise([&] {
+    Session session;
+    std::vector<Portable> programs;
+    for (const std::string &path : args.in) {
+      Result<Portable> program = readPortable(session, path);
+      if (!program.ok())
+        return fail(program.status().message());
+      programs.push_back(program.take());
+    }
+    FailureOr<Installed> installed = install(session, programs, args.options);
+    if (failed(installed))
+      return fail("nothing was installed");
+    if (args.options.stopAfter)
+      return 0;
+    Status written = writeInstalled(*installed, args.out);
+    if (!written.ok())
+      return fail(written.message());
+    if (args.in.size() > 1)
+      std::printf("%s: %zu programs, %s and %u kernels shared\n", args.out.c_str(), args.in.size(),
+                  formatBytes(installed->savedBytes).c_str(), installed->savedKernels);
+    return 0;
+  });
+}
+
+void cli::addInstall(CLI::App &app, Action &action) {
+  CLI::App *sub = app.add_subcommand("install", "specialise portable objects for a machine (.tsx)");
+  auto args = std::make_shared<InstallArgs>();
+  sub->add_option("input", args->in, "portable objects (.tsr); several are installed into one file")->required();
+  sub->add_option("-o,--output", args->out, "the installed program; default: the first input's name with .tsx");
+  sub->add_option("--target", args->options.targets, "targets in order of preference")->delimiter(',');
+  sub->add_option("--mode", args->mode, "fast (default) or strict: no contraction of float operations");
+  sub->add_option("--triple", args->options.target.triple, "install for another machine, e.g. aarch64-unknown-linux-gnu");
+  sub->add_option("--cpu", args->options.target.cpu, "LLVM's name of the CPU; default: this machine's, or generic");
+  sub->add_option("--features", args->options.target.features, "CPU features in LLVM's form, e.g. +avx2,+fma");
+  sub->add_option("--stop-after", args->stop, "stop after a stage (with --dump-stages): " + stageNames());
+  sub->add_option("--dump-stages", args->options.dumpDir, "write the IR after each stage into this folder");
+  sub->footer("Example: tessera install edge.tsr -o edge.tsx");
+  sub->callback([args, &action] { action = [args] { return runInstall(*args); }; });
+}
+
+void cli::addExplain(CLI::App &app, Action &action) {
+  CLI::App *sub = app.add_subcommand("explain", "print the graphs of a portable object");
+  auto in = std::make_shared<std::string>();
+  sub->add_option("input", *in, "portable object (.tsr)")->required();
+  sub->footer("Example: tessera explain edge.tsr");
+  sub->callback([in, &action] {
+    action = [in] {
+      return supervise([&] {
+        Session session;
+        Result<Portable> program = readPortable(session, *in);
+        if (!program.ok())
+          return fail(program.status().message());
+        program->module->print(llvm::outs(), OpPrintingFlags().elideLargeElementsAttrs());
+        llvm::outs() << "\n";
+        if (program->scripts) {
+          llvm::outs() << "// schedule scripts\n";
+          program->scripts->print(llvm::outs());
+        }
+        return 0;
+      });
+    };
+  });
+}
