@@ -15,7 +15,6 @@ dfg.graph @write_in(%b: memref<?xf32>, %n: index) {
 
 // Through a view, a loop and a branch.
 dfg.graph @alias(%b: memref<8xf32>, %c: memref<8xf32>, %flag: i1) {
-  // expected-note @+2 {{the port is here}}
   // expected-note @+1 {{the port is here}}
   dfg.node @n (in %p = %b : memref<8xf32>, in %q = %c : memref<8xf32>, %f = %flag : i1) {
     %zero = arith.constant 0 : index

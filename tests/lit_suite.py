@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # One lit suite over the whole tree: the tests beside the sources (src/**/test), whole programs (tests/e2e) and the
 # examples. The root is the repository, so a test's name is its path. Outside things are features; the tests they
-# switch off are counted at the start of each run.
+# switch off are counted at the end of each run. (Not named lit.cfg.py: lit would take tests/ for a second suite.)
 
-import atexit
 import os
-import re
-
-import lit.formats
+import sys
 
 config.name = "tessera"
 config.suffixes = [".mlir", ".test"]
@@ -31,31 +28,8 @@ config.substitutions.append(("%tessera_src", config.tessera_source))
 config.substitutions.append(("%tessera_build", config.tessera_build))
 config.substitutions.append(("%python", config.python))
 
+# lit hands the format to its worker processes, so it lives in a module of its own.
+sys.path.insert(0, os.path.join(config.tessera_source, "tests"))
+from lit_format import CountedTests
 
-class Counted(lit.formats.ShTest):
-    """ShTest that takes a file without a RUN line for what it is: an input, not a test."""
-
-    def getTestsInDirectory(self, testSuite, path_in_suite, litConfig, localConfig):
-        for test in super().getTestsInDirectory(testSuite, path_in_suite, litConfig, localConfig):
-            with open(test.getSourcePath(), encoding="utf-8", errors="replace") as file:
-                text = file.read()
-            if not re.search(r"\bRUN:", text):
-                continue
-            needs = re.findall(r"\bREQUIRES:\s*(.*)", text)
-            for word in sorted({w for line in needs for w in re.findall(r"[\w-]+", line)}):
-                if word not in testSuite.config.available_features:
-                    skipped[word] = skipped.get(word, 0) + 1
-            yield test
-
-
-skipped = {}
-config.test_format = Counted(execute_external=False)
-
-
-def report():
-    for word, count in sorted(skipped.items()):
-        print(f"lit: {count} test(s) SKIPPED: they need '{word}', which was not found at configure time")
-
-
-lit_pid = os.getpid()
-atexit.register(lambda: report() if os.getpid() == lit_pid else None)
+config.test_format = CountedTests()
