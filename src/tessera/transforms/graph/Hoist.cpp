@@ -67,8 +67,12 @@ static llvm::SetVector<Operation *> chooseHoisted(NodeOp leaf, const llvm::SetVe
       Operation *def = operand.getDefiningOp();
       return def && !def->hasTrait<OpTrait::ConstantLike>() && hoisted.contains(def);
     });
-    if (chosen.contains(op) || follows)
-      hoisted.insert(op);
+    if (!chosen.contains(op) && !follows)
+      continue;
+    for (Value operand : op->getOperands())
+      if (Operation *def = operand.getDefiningOp())
+        hoisted.insert(def); // constants; everything else is there already
+    hoisted.insert(op);
   }
   return hoisted;
 }

@@ -65,8 +65,20 @@ static LogicalResult checkWrittenBeforeRead(Value memory, Operation *owner, Stri
   return success();
 }
 
-static Value createLocal(RewriterBase &rewriter, Location loc, MemRefType type) {
-  return memref::AllocaOp::create(rewriter, loc, MemRefType::get(type.getShape(), type.getElementType()));
+// Memory of one instance, at the rewriter's place in the body of `leaf`.
+static Value createLocal(RewriterBase &rewriter, Location loc, MemRefType type, NodeOp leaf) {
+  auto plain = MemRefType::get(type.getShape(), type.getElementType());
+  if (leaf->hasTrait<OpTrait::AutomaticAllocationScope>())
+    return memref::AllocaOp::create(rewriter, loc, plain);
+  // Where a leaf does not end the life of what it allocates, that is said explicitly.
+  return memref::AllocOp::create(rewriter, loc, plain);
+}
+
+static void endLocal(RewriterBase &rewriter, Value memory, NodeOp leaf) {
+  if (!memory.getDefiningOp<memref::AllocOp>())
+    return;
+  rewriter.setInsertionPoint(leaf.getYieldOp());
+  memref::DeallocOp::create(rewriter, memory.getLoc(), memory);
 }
 
 // dfg.scratch : memref<…>  →  memref.alloca : memref<…>
@@ -80,12 +92,14 @@ LogicalResult graph::privatiseScratch(RewriterBase &rewriter, ScratchOp scratch,
               "keep it shared");
   if (failed(checkWrittenBeforeRead(scratch.getMemory(), leaf, "the scratch memory", no)))
     return failure();
-  rewriter.setInsertionPoint(scratch);
   auto type = cast<MemRefType>(scratch.getMemory().getType());
   if (type != MemRefType::get(type.getShape(), type.getElementType()))
     return no(scratch, "cannot privatise the scratch memory: it has a layout or memory space of its own",
               "use a plain memref");
-  rewriter.replaceOp(scratch, createLocal(rewriter, scratch.getLoc(), type));
+  rewriter.setInsertionPoint(scratch);
+  Value local = createLocal(rewriter, scratch.getLoc(), type, leaf);
+  rewriter.replaceOp(scratch, local);
+  endLocal(rewriter, local, leaf);
   return success();
 }
 
@@ -117,11 +131,13 @@ FailureOr<NodeOp> graph::privatisePort(RewriterBase &rewriter, NodeOp node, unsi
   rewriter.setInsertionPointToEnd(to.getBodyBlock());
   IRMapping map;
   map.map(node.getIds(), to.getIds());
-  map.map(arg, createLocal(rewriter, arg.getLoc(), type));
+  Value local = createLocal(rewriter, arg.getLoc(), type, to);
+  map.map(arg, local);
   for (unsigned i = 0; i < node.getInputs().size(); ++i)
     if (i != input)
       map.map(node.getInputArgs()[i], to.getInputArgs()[i - (i > input)]);
   finish(rewriter, to, cloneBody(rewriter, node, map));
+  endLocal(rewriter, local, to);
   for (unsigned r = 0; r < node.getNumYields(); ++r)
     rewriter.replaceAllUsesWith(node.getResult(r), to.getResult(r));
   for (unsigned i = 0; i < node.getInputs().size(); ++i)

@@ -4,6 +4,7 @@
 
 #include "tessera/ir/dfg/Dfg.h"
 #include "tessera/transforms/schedule/GraphOps.h"
+#include "tessera/transforms/schedule/LeafOps.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -27,6 +28,10 @@ public:
     registerTransformOps<
 #define GET_OP_LIST
 #include "tessera/transforms/schedule/GraphOps.cpp.inc"
+        >();
+    registerTransformOps<
+#define GET_OP_LIST
+#include "tessera/transforms/schedule/LeafOps.cpp.inc"
         >();
   }
 };

@@ -4,5 +4,6 @@
 #define TESSERA_TRANSFORMS_SCHEDULE_SCHEDULE_TD
 
 include "tessera/transforms/schedule/GraphOps.td"
+include "tessera/transforms/schedule/LeafOps.td"
 
 #endif

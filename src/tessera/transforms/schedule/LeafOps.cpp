@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// See LeafOps.h. Each operation calls one rewrite of transforms/leaf.
+#include "tessera/transforms/schedule/LeafOps.h"
+
+#include "tessera/transforms/leaf/Rewrites.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace tessera;
+using namespace tessera::schedule;
+
+#define GET_OP_CLASSES
+#include "tessera/transforms/schedule/LeafOps.cpp.inc"
+
+// Applies a rewrite to each linalg.generic of a handle and collects what it makes.
+template <typename OpTy, typename Rewrite>
+static DiagnosedSilenceableFailure applyToGenerics(OpTy op, transform::TransformRewriter &rewriter,
+                                                   transform::TransformResults &results, transform::TransformState &state,
+                                                   StringRef verb, Rewrite rewrite) {
+  SmallVector<Operation *> made;
+  for (Operation *payload : state.getPayloadOps(op.getTarget())) {
+    auto generic = dyn_cast<linalg::GenericOp>(payload);
+    std::string why = "it is not a linalg.generic";
+    FailureOr<Operation *> result = failure();
+    if (generic)
+      result = rewrite(generic, why);
+    if (failed(result)) {
+      auto diag = op.emitSilenceableError() << "cannot " << verb << ": " << why;
+      diag.attachNote(payload->getLoc()) << "payload op";
+      return diag;
+    }
+    made.push_back(*result);
+  }
+  results.set(cast<OpResult>(op->getResult(0)), made);
+  return DiagnosedSilenceableFailure::success();
+}
+
+DiagnosedSilenceableFailure ChunkReductionOp::apply(transform::TransformRewriter &rewriter,
+                                                    transform::TransformResults &results,
+                                                    transform::TransformState &state) {
+  return applyToGenerics(*this, rewriter, results, state, "split the reduction",
+                         [&](linalg::GenericOp g, std::string &why) -> FailureOr<Operation *> {
+                           FailureOr<scf::ForallOp> f = leaf::chunkReduction(rewriter, g, getChunks(), why);
+                           if (failed(f))
+                             return failure();
+                           return f->getOperation();
+                         });
+}
+
+DiagnosedSilenceableFailure RaiseReductionOp::apply(transform::TransformRewriter &rewriter,
+                                                    transform::TransformResults &results,
+                                                    transform::TransformState &state) {
+  return applyToGenerics(*this, rewriter, results, state, "raise the loop",
+                         [&](linalg::GenericOp g, std::string &why) -> FailureOr<Operation *> {
+                           FailureOr<linalg::GenericOp> r = leaf::raiseReduction(rewriter, g, why);
+                           if (failed(r))
+                             return failure();
+                           return r->getOperation();
+                         });
+}
+
+DiagnosedSilenceableFailure UnrollConstantLoopsOp::apply(transform::TransformRewriter &, transform::TransformResults &,
+                                                         transform::TransformState &state) {
+  for (Operation *payload : state.getPayloadOps(getTarget()))
+    leaf::unrollConstantLoops(payload, getMaxTrip(), getMaxOps());
+  return DiagnosedSilenceableFailure::success();
+}
+
+void UnrollConstantLoopsOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  transform::onlyReadsHandle(getTargetMutable(), effects);
+  transform::modifiesPayload(effects);
+}
+
+DiagnosedSilenceableFailure SplitBordersOp::apply(transform::TransformRewriter &rewriter, transform::TransformResults &,
+                                                  transform::TransformState &state) {
+  for (Operation *payload : state.getPayloadOps(getTarget())) {
+    SmallVector<scf::ForOp> loops;
+    payload->walk([&](scf::ForOp loop) { loops.push_back(loop); });
+    for (scf::ForOp loop : loops) {
+      std::string why;
+      (void)leaf::splitBorder(rewriter, loop, why);
+    }
+  }
+  return DiagnosedSilenceableFailure::success();
+}
+
+void SplitBordersOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  transform::onlyReadsHandle(getTargetMutable(), effects);
+  transform::modifiesPayload(effects);
+}

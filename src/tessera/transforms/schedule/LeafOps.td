@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Schedule operations on payloads (a leaf as linalg operations on tensors) and on kernels (loops over buffers).
+#ifndef TESSERA_TRANSFORMS_SCHEDULE_LEAFOPS_TD
+#define TESSERA_TRANSFORMS_SCHEDULE_LEAFOPS_TD
+
+include "mlir/Dialect/Transform/Interfaces/TransformInterfaces.td"
+include "mlir/Dialect/Transform/IR/TransformDialect.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/IR/OpBase.td"
+
+class LeafScheduleOp<string mnemonic, list<Trait> traits = []>
+    : Op<Transform_Dialect, "tessera." # mnemonic,
+         traits # [DeclareOpInterfaceMethods<TransformOpInterface>]> {
+  let cppNamespace = "::tessera::schedule";
+}
+
+// Consumes its handles and produces new ones.
+class LeafRewriteOp<string mnemonic>
+    : LeafScheduleOp<mnemonic, [MemoryEffectsOpInterface, FunctionalStyleTransformOpTrait,
+                                ReportTrackingListenerFailuresOpTrait]>;
+
+// Changes what is below its handle, which stays.
+class LeafChangeOp<string mnemonic> : LeafScheduleOp<mnemonic, [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]>;
+
+def ChunkReductionOp : LeafRewriteOp<"chunk_reduction"> {
+  let summary = "split a full reduction into chunks that run in parallel";
+  let description = [{
+    The chunks depend on the extents alone, so the result has the same bits with any number of threads.
+
+    Before:
+    ```mlir
+    %r = linalg.generic {iterator_types = ["reduction"]} ins(%x : tensor<?xf32>) outs(%zero : tensor<f32>) {…}
+    ```
+    After `%f = transform.tessera.chunk_reduction %g chunks 64`:
+    ```mlir
+    %p = scf.forall (%c) in (64) shared_outs(%o = %empty) -> (tensor<64xf32>) {
+      %part = linalg.generic {iterator_types = ["reduction"]} ins(%chunk : tensor<?xf32>) outs(%zero_c : tensor<f32>) {…}
+      …
+    }
+    %r = linalg.generic {iterator_types = ["reduction"]} ins(%p : tensor<64xf32>) outs(%zero : tensor<f32>) {…}
+    ```
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target, I64Attr:$chunks);
+  let results = (outs TransformHandleTypeInterface:$forall);
+  let assemblyFormat = "$target `chunks` $chunks attr-dict `:` functional-type($target, $forall)";
+}
+
+def RaiseReductionOp : LeafRewriteOp<"raise_reduction"> {
+  let summary = "turn a loop that a leaf runs inside an instance into a reduction dimension";
+  let description = [{
+    For a sum of products (or any combination by a named reduction) over elements that are read at affine places: the
+    loop and the grid become one linalg.generic, whose dimensions can be tiled and vectorised together. The order of
+    the combination stays.
+
+    Before:
+    ```mlir
+    linalg.generic {iterator_types = ["parallel", "parallel"]} outs(%c : tensor<?x?xf32>) {
+      %s = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> f32 {
+        %x = tensor.extract %a[%i, %k] …  %y = tensor.extract %b[%k, %j] …
+      }
+      linalg.yield %s : f32
+    }
+    ```
+    After:
+    ```mlir
+    linalg.generic {iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b) outs(%zeros) {…}
+    ```
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target);
+  let results = (outs TransformHandleTypeInterface:$generic);
+  let assemblyFormat = "$target attr-dict `:` functional-type($target, $generic)";
+}
+
+def UnrollConstantLoopsOp : LeafChangeOp<"unroll_constant_loops"> {
+  let summary = "fully unroll the short loops of a kernel that run a constant number of times";
+  let description = [{
+    Innermost first, while a loop runs at most `max_trip` times and its unrolled body stays below `max_ops`
+    operations.
+
+    Before:
+    ```mlir
+    scf.for %d = %c0 to %c3 step %c1 { use(%d) }
+    ```
+    After:
+    ```mlir
+    use(%c0)  use(%c1)  use(%c2)
+    ```
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target, DefaultValuedAttr<I64Attr, "16">:$max_trip,
+                       DefaultValuedAttr<I64Attr, "2048">:$max_ops);
+  let results = (outs);
+  let assemblyFormat = "$target attr-dict `:` type($target)";
+}
+
+def SplitBordersOp : LeafChangeOp<"split_borders"> {
+  let summary = "split the innermost loops of a kernel so that clamped indices are plain in the interior";
+  let description = [{
+    Before:
+    ```mlir
+    scf.for %j = %c0 to %w step %c1 { %x = arith.maxsi (%j - 1), %c0  … load %row[%x] }
+    ```
+    After:
+    ```mlir
+    scf.for %j = %c0 to %c1 step %c1 { %x = arith.maxsi (%j - 1), %c0  … load %row[%x] }
+    scf.for %j = %c1 to %w step %c1 { … load %row[%j - 1] }
+    ```
+    Loops without such a clamp are left alone.
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target);
+  let results = (outs);
+  let assemblyFormat = "$target attr-dict `:` type($target)";
+}
+
+#endif
