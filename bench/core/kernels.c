@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Kernels for the graphs that handmade.py writes, with the interface of docs/formats.md.
+typedef unsigned long u64;
+typedef long i64;
+
+// A node without work.
+void empty(const u64 *args, const i64 begin[3], const i64 end[3], void *scratch) {}
+
+// One stage of a stream: some arithmetic for each element.
+void stage(const u64 *args, const i64 begin[3], const i64 end[3], void *scratch) {
+  const float *restrict x = (const float *)args[0];
+  float *restrict y = (float *)args[1];
+  i64 n = (i64)args[2];
+  for (i64 i = 0; i < n; ++i) {
+    float v = x[i];
+    for (int k = 0; k < 8; ++k)
+      v = v * 0.75f + 0.125f;
+    y[i] = v;
+  }
+}

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Measures a suite: us and our peers side by side.
+
+usage: bench/run.py SUITE [--json F] [--rounds N] [--threads 1,2] [--only WORD] [--build DIR]
+
+Prints a table and the geometric mean of its ratios (above 1: we are ahead). Rows go to F, and with the machine's description to
+bench/results/<date>-<host>.json. Build the programs first: make bench, or the CMake target bench_<suite>.
+"""
+import argparse
+import datetime
+import importlib.util
+import json
+import os
+import platform
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import measure
+
+
+def suites():
+    return sorted(d for d in os.listdir(HERE) if os.path.exists(os.path.join(HERE, d, "suite.py")))
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(f"suite_{name}", os.path.join(HERE, name, "suite.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1][7:], description=__doc__.split("\n\n")[0])
+    parser.add_argument("suite")
+    parser.add_argument("--json")
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--only", default="", help="cases whose name contains this")
+    parser.add_argument("--build", default=os.path.join(os.path.dirname(HERE), "build", "default"))
+    options = parser.parse_args()
+    if options.suite not in suites():
+        sys.exit(f"error: unknown suite '{options.suite}'; there are: {', '.join(suites())}")
+    options.threads = [int(t) for t in options.threads.split(",")]
+
+    reports, failures = load(options.suite).reports(options)
+    rows = [measure.row(options.suite, r) for r in reports]
+    if not rows:
+        sys.exit("error: nothing was measured; " + ("; ".join(failures) or "no case matches"))
+    measure.print_table(rows)
+    for failure in failures:
+        print(f"not measured: {failure}")
+    if options.json:
+        measure.write_json(options.json, rows)
+    date = datetime.date.today().isoformat()
+    path = os.path.join(HERE, "results", f"{date}-{platform.node()}.json")
+    # Several suites of one day share a file; a suite measured again replaces its rows.
+    old = []
+    if os.path.exists(path):
+        with open(path) as f:
+            old = [r for r in json.load(f)["rows"] if r["suite"] != options.suite]
+    measure.write_json(path, {"machine": measure.machine(), "rows": old + rows})
+    return 1 if failures else 0
+
+
+sys.exit(main())
