@@ -4,7 +4,7 @@
 
 usage: handmade.py CLANG KERNELS.c OUT_DIR
 
-layers.tsx: 100 layers of 10 nodes that do nothing, each after two of the layer before. six.tsx: six in a row.
+layers.tsx: 100 layers of 10 nodes that only count, each after two of the layer before. six.tsx: six in a row.
 stream.tsx: four stages on 2048 floats. The container and the plan are those of docs/formats.md.
 """
 import hashlib
@@ -51,8 +51,8 @@ def layers(count, width):
             values.append({"kind": "temp", "type": "i64", "shape": []})
             above = [] if layer == 0 else sorted({(layer - 1) * width + j, (layer - 1) * width + (j + 1) % width})
             reads = [1 + a for a in above] or [0]
-            args = [["value", v] for v in reads] + [["value", 1 + index]]
-            nodes.append(node(index, "empty", args, above, reads, [1 + index]))
+            args = [["value", v] for v in [1 + index, *reads]]
+            nodes.append(node(index, "depth", args, above, reads, [1 + index]))
     return {"name": "layers", "inputs": [{"name": "x", "value": 0}], "outputs": [{"name": "y", "value": len(nodes)}],
             "exprs": [["const", 1], ["const", 0]], "values": values, "nodes": nodes}
 

@@ -73,7 +73,7 @@ double ours(tsr_program *program, tsr_buffer *input, double &sum) {
   for (int64_t i = 0; i < items; ++i) {
     if (static_cast<size_t>(i - popped) >= capacity)
       pop(), ++popped;
-    check(tsr_stream_push(stream, &input, 1, nullptr, 0), "push");
+    check(tsr_stream_push(stream, &input, 1, nullptr, 1), "push");
   }
   check(tsr_stream_close(stream), "close");
   for (; popped < items; ++popped)
