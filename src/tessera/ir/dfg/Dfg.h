@@ -44,7 +44,8 @@ TypedAttr getIdentity(ReductionKind kind, Type type);
 /// The identity of a named reduction or of a combiner looked up from `from`; null when there is none.
 TypedAttr getIdentity(ReductionAttr reduction, Type type, Operation *from);
 
-/// Builds the combination of two scalars by a named kind. A float sum or product gets the fast-math flags given.
+/// Builds the combination of two scalars by a named kind. A float sum or product gets the fast-math flags
+/// given.
 Value buildCombine(OpBuilder &b, Location loc, ReductionKind kind, Value lhs, Value rhs,
                    arith::FastMathFlags flags = arith::FastMathFlags::none);
 

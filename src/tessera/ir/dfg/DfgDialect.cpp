@@ -71,11 +71,13 @@ void ReductionAttr::print(AsmPrinter &printer) const {
 }
 
 // Rule dfg-d1.
-LogicalResult DemandAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef norm, FloatAttr bound) {
+LogicalResult DemandAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef norm,
+                                 FloatAttr bound) {
   if (norm != "l1" && norm != "l2")
-    return emitError() << "expected the norm of a demand to be 'l1' or 'l2', but got '" << norm << "' (dfg-d1)";
+    return emitError() << "expected the norm of a demand to be 'l1' or 'l2', but got '" << norm
+                       << "' (dfg-d1)";
   if (!(bound.getValueAsDouble() > 0))
-    return emitError() << "expected the bound of a demand to be positive, but got " << bound.getValueAsDouble()
-                       << " (dfg-d1)";
+    return emitError() << "expected the bound of a demand to be positive, but got "
+                       << bound.getValueAsDouble() << " (dfg-d1)";
   return success();
 }

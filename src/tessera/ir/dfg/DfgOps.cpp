@@ -16,7 +16,8 @@ using namespace tessera::dfg;
 //===----------------------------------------------------------------------===//
 
 // The attributes in braces. Those that the syntax itself spells may not be given a second time.
-static ParseResult parseAttributes(OpAsmParser &parser, ArrayRef<StringRef> spelled, NamedAttrList &attributes) {
+static ParseResult parseAttributes(OpAsmParser &parser, ArrayRef<StringRef> spelled,
+                                   NamedAttrList &attributes) {
   NamedAttrList given;
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseOptionalAttrDictWithKeyword(given))
@@ -60,9 +61,9 @@ ParseResult GraphOp::parse(OpAsmParser &parser, OperationState &result) {
     return failure();
   if (succeeded(parser.parseOptionalArrow())) {
     if (succeeded(parser.parseOptionalLParen())) {
-      if (failed(parser.parseOptionalRParen()) &&
-          (parser.parseCommaSeparatedList([&] { return parseGraphResult(parser, resultTypes, resultNames); }) ||
-           parser.parseRParen()))
+      if (failed(parser.parseOptionalRParen()) && (parser.parseCommaSeparatedList([&] {
+            return parseGraphResult(parser, resultTypes, resultNames);
+          }) || parser.parseRParen()))
         return failure();
     } else if (parseGraphResult(parser, resultTypes, resultNames)) {
       return failure();
@@ -97,7 +98,8 @@ static bool namesSurvive(GraphOp graph, OpAsmPrinter &p) {
 
 // A bare word that the parser would take for the beginning of a type.
 static bool startsLikeType(StringRef word) {
-  static const llvm::Regex types("^([su]?i[0-9]+|t?b?f[0-9]+.*|index|none|tensor|memref|vector|complex|tuple)$");
+  static const llvm::Regex types(
+      "^([su]?i[0-9]+|t?b?f[0-9]+.*|index|none|tensor|memref|vector|complex|tuple)$");
   return types.match(word);
 }
 
@@ -107,7 +109,8 @@ void GraphOp::print(OpAsmPrinter &p) {
     p << "private ";
   p.printSymbolName(getSymName());
   p << "(";
-  llvm::interleaveComma(getBodyBlock()->getArguments(), p, [&](BlockArgument arg) { p.printRegionArgument(arg); });
+  llvm::interleaveComma(getBodyBlock()->getArguments(), p,
+                        [&](BlockArgument arg) { p.printRegionArgument(arg); });
   p << ")";
   if (!getResultTypes().empty()) {
     p << " -> (";
@@ -350,7 +353,8 @@ void NodeOp::build(OpBuilder &b, OperationState &state, StringRef name, ValueRan
   state.addOperands(inputs);
   state.addAttribute("ports", b.getArrayAttr(SmallVector<Attribute>(ports.begin(), ports.end())));
   state.addAttribute("yields", b.getArrayAttr(SmallVector<Attribute>(yields.begin(), yields.end())));
-  state.addAttribute("operandSegmentSizes", b.getDenseI32ArrayAttr({int32_t(grid.size()), int32_t(inputs.size())}));
+  state.addAttribute("operandSegmentSizes",
+                     b.getDenseI32ArrayAttr({int32_t(grid.size()), int32_t(inputs.size())}));
   state.addTypes(resultTypes);
   for (auto [input, port] : llvm::zip(inputs, ports))
     if (port.isWritable())
@@ -452,8 +456,10 @@ bool dfg::isWiring(Operation *op) {
            llvm::all_of(op->getOperandTypes(), [](Type t) { return t.isIntOrIndex(); });
   StringRef name = op->getName().getStringRef();
   static const llvm::StringSet<> views = {
-      "tensor.dim", "tensor.cast", "tensor.empty", "tensor.extract_slice", "tensor.expand_shape",
-      "tensor.collapse_shape", "tensor.splat", "memref.dim", "memref.cast", "memref.subview",
-      "memref.expand_shape", "memref.collapse_shape", "affine.apply", "affine.min", "affine.max"};
+      "tensor.dim",           "tensor.cast",         "tensor.empty",
+      "tensor.extract_slice", "tensor.expand_shape", "tensor.collapse_shape",
+      "tensor.splat",         "memref.dim",          "memref.cast",
+      "memref.subview",       "memref.expand_shape", "memref.collapse_shape",
+      "affine.apply",         "affine.min",          "affine.max"};
   return views.contains(name);
 }

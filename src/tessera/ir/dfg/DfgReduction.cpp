@@ -23,21 +23,36 @@ bool dfg::isFloatReduction(ReductionKind kind) {
 
 static arith::AtomicRMWKind toArith(ReductionKind kind) {
   switch (kind) {
-  case ReductionKind::AddF: return arith::AtomicRMWKind::addf;
-  case ReductionKind::AddI: return arith::AtomicRMWKind::addi;
-  case ReductionKind::MulF: return arith::AtomicRMWKind::mulf;
-  case ReductionKind::MulI: return arith::AtomicRMWKind::muli;
-  case ReductionKind::MinimumF: return arith::AtomicRMWKind::minimumf;
-  case ReductionKind::MaximumF: return arith::AtomicRMWKind::maximumf;
-  case ReductionKind::MinNumF: return arith::AtomicRMWKind::minnumf;
-  case ReductionKind::MaxNumF: return arith::AtomicRMWKind::maxnumf;
-  case ReductionKind::MinSI: return arith::AtomicRMWKind::mins;
-  case ReductionKind::MaxSI: return arith::AtomicRMWKind::maxs;
-  case ReductionKind::MinUI: return arith::AtomicRMWKind::minu;
-  case ReductionKind::MaxUI: return arith::AtomicRMWKind::maxu;
-  case ReductionKind::AndI: return arith::AtomicRMWKind::andi;
-  case ReductionKind::OrI: return arith::AtomicRMWKind::ori;
-  case ReductionKind::XOrI: return arith::AtomicRMWKind::xori;
+  case ReductionKind::AddF:
+    return arith::AtomicRMWKind::addf;
+  case ReductionKind::AddI:
+    return arith::AtomicRMWKind::addi;
+  case ReductionKind::MulF:
+    return arith::AtomicRMWKind::mulf;
+  case ReductionKind::MulI:
+    return arith::AtomicRMWKind::muli;
+  case ReductionKind::MinimumF:
+    return arith::AtomicRMWKind::minimumf;
+  case ReductionKind::MaximumF:
+    return arith::AtomicRMWKind::maximumf;
+  case ReductionKind::MinNumF:
+    return arith::AtomicRMWKind::minnumf;
+  case ReductionKind::MaxNumF:
+    return arith::AtomicRMWKind::maxnumf;
+  case ReductionKind::MinSI:
+    return arith::AtomicRMWKind::mins;
+  case ReductionKind::MaxSI:
+    return arith::AtomicRMWKind::maxs;
+  case ReductionKind::MinUI:
+    return arith::AtomicRMWKind::minu;
+  case ReductionKind::MaxUI:
+    return arith::AtomicRMWKind::maxu;
+  case ReductionKind::AndI:
+    return arith::AtomicRMWKind::andi;
+  case ReductionKind::OrI:
+    return arith::AtomicRMWKind::ori;
+  case ReductionKind::XOrI:
+    return arith::AtomicRMWKind::xori;
   }
   llvm_unreachable("all kinds are listed");
 }
@@ -48,13 +63,19 @@ TypedAttr dfg::getIdentity(ReductionKind kind, Type type) {
     const llvm::fltSemantics &sem = floatType.getFloatSemantics();
     switch (kind) {
     // -0.0 is the identity of a float sum: -0.0 + x is x for every x, +0.0 + -0.0 is not.
-    case ReductionKind::AddF: return b.getFloatAttr(type, APFloat::getZero(sem, /*Negative=*/true));
-    case ReductionKind::MulF: return b.getFloatAttr(type, APFloat(sem, 1));
-    case ReductionKind::MinimumF: return b.getFloatAttr(type, APFloat::getInf(sem));
-    case ReductionKind::MaximumF: return b.getFloatAttr(type, APFloat::getInf(sem, /*Negative=*/true));
+    case ReductionKind::AddF:
+      return b.getFloatAttr(type, APFloat::getZero(sem, /*Negative=*/true));
+    case ReductionKind::MulF:
+      return b.getFloatAttr(type, APFloat(sem, 1));
+    case ReductionKind::MinimumF:
+      return b.getFloatAttr(type, APFloat::getInf(sem));
+    case ReductionKind::MaximumF:
+      return b.getFloatAttr(type, APFloat::getInf(sem, /*Negative=*/true));
     case ReductionKind::MinNumF:
-    case ReductionKind::MaxNumF: return b.getFloatAttr(type, APFloat::getNaN(sem));
-    default: return {};
+    case ReductionKind::MaxNumF:
+      return b.getFloatAttr(type, APFloat::getNaN(sem));
+    default:
+      return {};
     }
   }
   unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
@@ -62,13 +83,19 @@ TypedAttr dfg::getIdentity(ReductionKind kind, Type type) {
   case ReductionKind::AddI:
   case ReductionKind::OrI:
   case ReductionKind::XOrI:
-  case ReductionKind::MaxUI: return b.getIntegerAttr(type, APInt::getZero(width));
-  case ReductionKind::MulI: return b.getIntegerAttr(type, APInt(width, 1));
+  case ReductionKind::MaxUI:
+    return b.getIntegerAttr(type, APInt::getZero(width));
+  case ReductionKind::MulI:
+    return b.getIntegerAttr(type, APInt(width, 1));
   case ReductionKind::AndI:
-  case ReductionKind::MinUI: return b.getIntegerAttr(type, APInt::getAllOnes(width));
-  case ReductionKind::MinSI: return b.getIntegerAttr(type, APInt::getSignedMaxValue(width));
-  case ReductionKind::MaxSI: return b.getIntegerAttr(type, APInt::getSignedMinValue(width));
-  default: return {};
+  case ReductionKind::MinUI:
+    return b.getIntegerAttr(type, APInt::getAllOnes(width));
+  case ReductionKind::MinSI:
+    return b.getIntegerAttr(type, APInt::getSignedMaxValue(width));
+  case ReductionKind::MaxSI:
+    return b.getIntegerAttr(type, APInt::getSignedMinValue(width));
+  default:
+    return {};
   }
 }
 
@@ -88,8 +115,8 @@ Value dfg::buildCombine(OpBuilder &b, Location loc, ReductionKind kind, Value lh
   return v;
 }
 
-Value dfg::buildCombine(OpBuilder &b, Location loc, ReductionAttr reduction, Value lhs, Value rhs, Operation *from,
-                        arith::FastMathFlags flags) {
+Value dfg::buildCombine(OpBuilder &b, Location loc, ReductionAttr reduction, Value lhs, Value rhs,
+                        Operation *from, arith::FastMathFlags flags) {
   if (reduction.getKind())
     return buildCombine(b, loc, *reduction.getKind(), lhs, rhs, flags);
   auto combiner = SymbolTable::lookupNearestSymbolFrom<CombinerOp>(from, reduction.getCombiner());

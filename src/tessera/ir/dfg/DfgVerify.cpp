@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The numbered rules of graphs and of what stands in them beside nodes. Each message carries its rule's label; the
-// table of rules is in Dfg.md.
+// The numbered rules of graphs and of what stands in them beside nodes. Each message carries its rule's
+// label; the table of rules is in Dfg.md.
 #include "tessera/ir/dfg/DfgVerify.h"
 
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -25,18 +25,19 @@ LogicalResult dfg::verifyEdgeType(Operation *op, Type type, const Twine &what) {
     auto memref = dyn_cast<MemRefType>(type);
     if (!memref || memref.getLayout().isIdentity())
       return success();
-    auto diag = op->emitOpError() << "expected the memory of " << what << " to have an identity layout, but got "
-                                  << type << " (dfg-m2)";
+    auto diag = op->emitOpError() << "expected the memory of " << what
+                                  << " to have an identity layout, but got " << type << " (dfg-m2)";
     diag.attachNote() << "pass the whole memory and the offsets, or copy the view into a 'dfg.buffer'";
     return diag;
   }
-  return op->emitOpError() << "expected the type of " << what
-                           << " to be a signless integer, index or float, or a ranked tensor or memref of these, but got "
-                           << type << " (dfg-t1)";
+  return op->emitOpError()
+         << "expected the type of " << what
+         << " to be a signless integer, index or float, or a ranked tensor or memref of these, but got "
+         << type << " (dfg-t1)";
 }
 
-// The memory that a memref of a graph names, whatever views were taken of it. A port's result is new memory: the
-// node that yields it has consumed the old.
+// The memory that a memref of a graph names, whatever views were taken of it. A port's result is new memory:
+// the node that yields it has consumed the old.
 static Value getMemory(Value memref) {
   while (auto view = memref.getDefiningOp<ViewLikeOpInterface>()) {
     if (!isa<BaseMemRefType>(view.getViewSource().getType()))
@@ -61,7 +62,8 @@ struct MemoryLife {
       return success();
     auto diag = op->emitOpError() << "expected operand #" << operand
                                   << " to be memory that is still valid, but it was consumed before (dfg-m4)";
-    diag.attachNote(it->second.op->getLoc()) << "consumed here by " << it->second.how << "; use the result instead";
+    diag.attachNote(it->second.op->getLoc())
+        << "consumed here by " << it->second.how << "; use the result instead";
     return diag;
   }
 
@@ -148,7 +150,8 @@ static LogicalResult verifyNames(GraphOp graph, ArrayAttr names, size_t count, S
   for (auto [i, attr] : llvm::enumerate(names)) {
     StringRef name = cast<StringAttr>(attr).getValue();
     if (name.empty())
-      return graph.emitOpError() << "expected the name of " << what << " #" << i << " not to be empty (dfg-g1)";
+      return graph.emitOpError() << "expected the name of " << what << " #" << i
+                                 << " not to be empty (dfg-g1)";
     if (!seen.insert(name).second)
       return graph.emitOpError() << "expected the names of " << what << "s to differ, but got '" << name
                                  << "' twice (dfg-g1)";
@@ -167,7 +170,8 @@ LogicalResult GraphOp::verify() {
     if (failed(verifyEdgeType(*this, type, "output #" + Twine(i))))
       return failure();
   if (getBodyBlock()->getNumArguments() != getArgumentTypes().size())
-    return emitOpError() << "expected " << getArgumentTypes().size() << " arguments of the body, as many as inputs, but got "
+    return emitOpError() << "expected " << getArgumentTypes().size()
+                         << " arguments of the body, as many as inputs, but got "
                          << getBodyBlock()->getNumArguments() << " (dfg-g2)";
   for (auto [i, arg] : llvm::enumerate(getBodyBlock()->getArguments()))
     if (arg.getType() != getArgumentTypes()[i])
@@ -182,14 +186,15 @@ LogicalResult GraphOp::verifyRegions() {
                          << getBodyBlock()->back().getName() << "' (dfg-g3)";
   if (failed(verifyGraphBlock(*this, *getBodyBlock())))
     return failure();
-  // Names find a node again in plans, traces and tables, so they differ in the whole graph, nested nodes included.
+  // Names find a node again in plans, traces and tables, so they differ in the whole graph, nested nodes
+  // included.
   llvm::StringMap<NodeOp> named;
   WalkResult walk = getBody().walk<WalkOrder::PreOrder>([&](NodeOp node) {
     auto [it, inserted] = named.try_emplace(node.getName(), node);
     if (inserted)
       return WalkResult::advance();
-    auto diag = node.emitOpError() << "expected the names of a graph's nodes to differ, but got '" << node.getName()
-                                   << "' twice (dfg-g6)";
+    auto diag = node.emitOpError() << "expected the names of a graph's nodes to differ, but got '"
+                                   << node.getName() << "' twice (dfg-g6)";
     diag.attachNote(it->second.getLoc()) << "the other node is here";
     return WalkResult::interrupt();
   });
@@ -202,15 +207,17 @@ LogicalResult ReturnOp::verify() {
   if (types.size() != getNumOperands()) {
     auto diag = emitOpError() << "expected " << types.size() << " values, as many as outputs, but got "
                               << getNumOperands() << " (dfg-g5)";
-    diag.attachNote(graph.getLoc()) << "the outputs of graph '" << graph.getSymName() << "' are declared here";
+    diag.attachNote(graph.getLoc()) << "the outputs of graph '" << graph.getSymName()
+                                    << "' are declared here";
     return diag;
   }
   for (auto [i, value] : llvm::enumerate(getValues())) {
     if (value.getType() == types[i])
       continue;
-    auto diag = emitOpError() << "expected value #" << i << " to have the output's type " << types[i] << ", but got "
-                              << value.getType() << " (dfg-g5)";
-    diag.attachNote(graph.getLoc()) << "the outputs of graph '" << graph.getSymName() << "' are declared here";
+    auto diag = emitOpError() << "expected value #" << i << " to have the output's type " << types[i]
+                              << ", but got " << value.getType() << " (dfg-g5)";
+    diag.attachNote(graph.getLoc()) << "the outputs of graph '" << graph.getSymName()
+                                    << "' are declared here";
     return diag;
   }
   return success();
@@ -230,8 +237,8 @@ LogicalResult CallOp::verify() {
 }
 
 // A path of calls that leads from `graph` to `target`; empty when there is none.
-static bool findCalls(GraphOp graph, GraphOp target, SymbolTableCollection &symbols, llvm::DenseSet<Operation *> &seen,
-                      SmallVectorImpl<CallOp> &path) {
+static bool findCalls(GraphOp graph, GraphOp target, SymbolTableCollection &symbols,
+                      llvm::DenseSet<Operation *> &seen, SmallVectorImpl<CallOp> &path) {
   if (graph == target)
     return true;
   if (!seen.insert(graph).second)
@@ -253,9 +260,10 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
   Operation *symbol = symbols.lookupNearestSymbolFrom(*this, getCalleeAttr());
   auto graph = dyn_cast_if_present<GraphOp>(symbol);
   if (!graph) {
-    auto diag = emitOpError() << "expected the callee '" << getCallee() << "' to be a graph, but got "
-                              << (symbol ? "'" + symbol->getName().getStringRef().str() + "'" : "no such symbol")
-                              << " (dfg-c2)";
+    auto diag =
+        emitOpError() << "expected the callee '" << getCallee() << "' to be a graph, but got "
+                      << (symbol ? "'" + symbol->getName().getStringRef().str() + "'" : "no such symbol")
+                      << " (dfg-c2)";
     if (symbol)
       diag.attachNote(symbol->getLoc()) << "the symbol is defined here";
     return diag;
@@ -281,8 +289,8 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto diag = emitOpError() << "expected calls not to be recursive, but graph '" << caller.getSymName()
                             << "' reaches itself (dfg-c4)";
   for (CallOp call : path)
-    diag.attachNote(call.getLoc()) << "graph '" << call->getParentOfType<GraphOp>().getSymName() << "' calls '"
-                                   << call.getCallee() << "' here";
+    diag.attachNote(call.getLoc()) << "graph '" << call->getParentOfType<GraphOp>().getSymName()
+                                   << "' calls '" << call.getCallee() << "' here";
   return diag;
 }
 
@@ -292,9 +300,11 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
 
 LogicalResult BufferOp::verify() {
   if (!standsInGraph(*this)) {
-    auto diag = emitOpError() << "expected a buffer to stand directly in a graph or an internal node, but got '"
-                              << (*this)->getParentOp()->getName() << "' around it (dfg-s1)";
-    diag.attachNote() << "memory of one instance of a leaf is 'memref.alloca', of all instances 'dfg.scratch'";
+    auto diag =
+        emitOpError() << "expected a buffer to stand directly in a graph or an internal node, but got '"
+                      << (*this)->getParentOp()->getName() << "' around it (dfg-s1)";
+    diag.attachNote()
+        << "memory of one instance of a leaf is 'memref.alloca', of all instances 'dfg.scratch'";
     return diag;
   }
   auto type = dyn_cast<MemRefType>(getMemory().getType());
@@ -305,7 +315,8 @@ LogicalResult BufferOp::verify() {
                          << " dynamic dimensions, but got " << getExtents().size() << " (dfg-s2)";
   for (auto [i, extent] : llvm::enumerate(getExtents()))
     if (auto value = getConstantIntValue(extent); value && *value <= 0)
-      return emitOpError() << "expected extent #" << i << " to be positive, but got " << *value << " (dfg-s2)";
+      return emitOpError() << "expected extent #" << i << " to be positive, but got " << *value
+                           << " (dfg-s2)";
   if (getFill() && getFill().getType() != type.getElementType())
     return emitOpError() << "expected the fill value to have the element type " << type.getElementType()
                          << ", but got " << getFill().getType() << " (dfg-s2)";
@@ -325,8 +336,8 @@ LogicalResult StateOp::verify() {
     return emitOpError() << "expected the initial value to have the state's type " << getValue().getType()
                          << ", but got " << getInit().getType() << " (dfg-s4)";
   if (isa<BaseMemRefType>(getValue().getType())) {
-    auto diag = emitOpError() << "expected a state to be a tensor or a scalar, but got " << getValue().getType()
-                              << " (dfg-s5)";
+    auto diag = emitOpError() << "expected a state to be a tensor or a scalar, but got "
+                              << getValue().getType() << " (dfg-s5)";
     diag.attachNote() << "a memref names memory, not a value; keep its content as a tensor";
     return diag;
   }
@@ -338,7 +349,8 @@ LogicalResult StateOp::verify() {
       updates.push_back(update);
   if (updates.size() <= 1)
     return success();
-  auto diag = emitOpError() << "expected at most one update of a state, but got " << updates.size() << " (dfg-s6)";
+  auto diag = emitOpError() << "expected at most one update of a state, but got " << updates.size()
+                            << " (dfg-s6)";
   for (UpdateOp update : updates)
     diag.attachNote(update.getLoc()) << "updated here";
   return diag;
@@ -349,8 +361,9 @@ LogicalResult UpdateOp::verify() {
     return emitOpError() << "expected an update to stand directly in a graph, but got '"
                          << (*this)->getParentOp()->getName() << "' around it (dfg-s3)";
   if (!getState().getDefiningOp<StateOp>()) {
-    auto diag = emitOpError() << "expected the first operand to be the result of 'dfg.state', but got another value "
-                                 "(dfg-s7)";
+    auto diag =
+        emitOpError() << "expected the first operand to be the result of 'dfg.state', but got another value "
+                         "(dfg-s7)";
     diag.attachNote(getState().getLoc()) << "the value comes from here";
     return diag;
   }

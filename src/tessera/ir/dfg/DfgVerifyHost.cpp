@@ -27,19 +27,21 @@ static FailureOr<GraphOp> lookupGraph(Operation *op, FlatSymbolRefAttr name, Sym
   Operation *symbol = symbols.lookupNearestSymbolFrom(op, name);
   if (auto graph = dyn_cast_if_present<GraphOp>(symbol))
     return graph;
-  auto diag = op->emitOpError() << "expected '" << name.getValue() << "' to be a graph, but got "
-                                << (symbol ? "'" + symbol->getName().getStringRef().str() + "'" : "no such symbol")
-                                << " (dfg-h2)";
+  auto diag =
+      op->emitOpError() << "expected '" << name.getValue() << "' to be a graph, but got "
+                        << (symbol ? "'" + symbol->getName().getStringRef().str() + "'" : "no such symbol")
+                        << " (dfg-h2)";
   if (symbol)
     diag.attachNote(symbol->getLoc()) << "the symbol is defined here";
   return failure();
 }
 
 // What a host operation gives or takes against what the graph says.
-static LogicalResult verifyTypes(Operation *op, TypeRange types, ArrayRef<Type> wanted, StringRef what, GraphOp graph) {
+static LogicalResult verifyTypes(Operation *op, TypeRange types, ArrayRef<Type> wanted, StringRef what,
+                                 GraphOp graph) {
   if (types.size() != wanted.size()) {
-    auto diag = op->emitOpError() << "expected " << wanted.size() << " " << what << "s of graph '" << graph.getSymName()
-                                  << "', but got " << types.size() << " (dfg-h3)";
+    auto diag = op->emitOpError() << "expected " << wanted.size() << " " << what << "s of graph '"
+                                  << graph.getSymName() << "', but got " << types.size() << " (dfg-h3)";
     diag.attachNote(graph.getLoc()) << "the graph is defined here";
     return diag;
   }
@@ -56,7 +58,8 @@ static LogicalResult verifyTypes(Operation *op, TypeRange types, ArrayRef<Type> 
 
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   FailureOr<GraphOp> graph = lookupGraph(*this, getGraphAttr(), symbols);
-  if (failed(graph) || failed(verifyTypes(*this, getInputs().getTypes(), graph->getArgumentTypes(), "input", *graph)))
+  if (failed(graph) ||
+      failed(verifyTypes(*this, getInputs().getTypes(), graph->getArgumentTypes(), "input", *graph)))
     return failure();
   llvm::DenseMap<Block *, WaitOp> waits;
   for (Operation *user : getRun().getUsers()) {
@@ -70,7 +73,8 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
       continue;
     WaitOp first = wait->isBeforeInBlock(it->second) ? wait : it->second;
     WaitOp second = first == wait ? it->second : wait;
-    auto diag = second.emitOpError() << "expected a run to be waited for once, but got a second wait (dfg-h4)";
+    auto diag =
+        second.emitOpError() << "expected a run to be waited for once, but got a second wait (dfg-h4)";
     diag.attachNote(first.getLoc()) << "the first wait is here";
     return diag;
   }
@@ -92,7 +96,8 @@ LogicalResult OpenOp::verifySymbolUses(SymbolTableCollection &symbols) {
     auto close = dyn_cast<CloseOp>(user);
     for (Operation *other : close ? llvm::to_vector(getStream().getUsers()) : SmallVector<Operation *>())
       if (other->getBlock() == close->getBlock() && close->isBeforeInBlock(other)) {
-        auto diag = other->emitOpError() << "expected no use of a stream after its close, but got one (dfg-h5)";
+        auto diag = other->emitOpError()
+                    << "expected no use of a stream after its close, but got one (dfg-h5)";
         diag.attachNote(close.getLoc()) << "closed here";
         return diag;
       }

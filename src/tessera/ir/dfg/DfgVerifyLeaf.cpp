@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The numbered rules of what may stand only inside a leaf, among them that all instances of a grid meet at the same
-// barriers.
+// The numbered rules of what may stand only inside a leaf, among them that all instances of a grid meet at
+// the same barriers.
 #include "tessera/ir/dfg/DfgVerify.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -12,8 +12,9 @@ using namespace tessera::dfg;
 
 LogicalResult AccumulateOp::verify() {
   if (!getReduction()) {
-    auto diag = emitOpError() << "expected the memory to be an 'acc' port of the enclosing leaf, but got another memref "
-                                 "(dfg-l1)";
+    auto diag = emitOpError()
+                << "expected the memory to be an 'acc' port of the enclosing leaf, but got another memref "
+                   "(dfg-l1)";
     diag.attachNote(getMemory().getLoc()) << "the memory comes from here";
     return diag;
   }
@@ -27,12 +28,13 @@ LogicalResult AccumulateOp::verify() {
 LogicalResult ExtentOp::verify() {
   NodeOp leaf = getEnclosingLeaf(*this);
   if (!leaf)
-    return emitOpError() << "expected an extent to be asked for inside a leaf, but got none around it (dfg-l3)";
+    return emitOpError()
+           << "expected an extent to be asked for inside a leaf, but got none around it (dfg-l3)";
   int64_t dim = getDim();
   if (dim >= 0 && dim < int64_t(leaf.getRank()))
     return success();
-  auto diag = emitOpError() << "expected a dimension below the grid's rank of " << leaf.getRank() << ", but got " << dim
-                            << " (dfg-l4)";
+  auto diag = emitOpError() << "expected a dimension below the grid's rank of " << leaf.getRank()
+                            << ", but got " << dim << " (dfg-l4)";
   diag.attachNote(leaf.getLoc()) << "the grid is here";
   return diag;
 }
@@ -53,8 +55,8 @@ LogicalResult ScratchOp::verify() {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The values of a leaf that may differ between instances, by forward propagation: what depends on ids, on `each`
-/// elements and on memory that the leaf may write. Everything else is the same in all instances.
+/// The values of a leaf that may differ between instances, by forward propagation: what depends on ids, on
+/// `each` elements and on memory that the leaf may write. Everything else is the same in all instances.
 class Divergence {
 public:
   explicit Divergence(NodeOp leaf) : leaf(leaf) {
@@ -157,7 +159,9 @@ static std::string whyDivergent(Operation *around, const Divergence &divergence)
     return "";
   }
   if (auto branch = dyn_cast<scf::IfOp>(around))
-    return divergence.isDivergent(branch.getCondition()) ? name + " whose condition may differ between instances" : "";
+    return divergence.isDivergent(branch.getCondition())
+               ? name + " whose condition may differ between instances"
+               : "";
   if (auto loop = dyn_cast<scf::WhileOp>(around))
     return divergence.isDivergent(loop.getConditionOp().getCondition())
                ? name + " whose condition may differ between instances"
@@ -174,7 +178,8 @@ LogicalResult BarrierOp::verify() {
       diag.attachNote(leaf.getLoc()) << "the leaf is here";
     return diag;
   }
-  // The analysis reads terminators of loops, which may themselves not be verified yet: it waits for the leaf's turn.
+  // The analysis reads terminators of loops, which may themselves not be verified yet: it waits for the
+  // leaf's turn.
   return success();
 }
 
@@ -189,10 +194,11 @@ LogicalResult dfg::verifyBarriers(NodeOp leaf) {
       std::string why = whyDivergent(around, divergence);
       if (why.empty())
         continue;
-      auto diag = barrier.emitOpError() << "expected all instances to reach a barrier, but it stands in " << why
-                                        << " (dfg-b2)";
-      diag.attachNote(around->getLoc()) << "control may diverge here; ids, 'each' elements and memory that the leaf "
-                                           "writes differ between instances";
+      auto diag = barrier.emitOpError()
+                  << "expected all instances to reach a barrier, but it stands in " << why << " (dfg-b2)";
+      diag.attachNote(around->getLoc())
+          << "control may diverge here; ids, 'each' elements and memory that the leaf "
+             "writes differ between instances";
       return diag;
     }
   return success();

@@ -23,18 +23,20 @@ static bool hasIdentity(ReductionKind kind, FloatType type) {
   }
 }
 
-LogicalResult dfg::verifyReductionKind(Operation *op, ReductionAttr reduction, Type element, const Twine &what) {
+LogicalResult dfg::verifyReductionKind(Operation *op, ReductionAttr reduction, Type element,
+                                       const Twine &what) {
   if (!reduction.getKind())
     return success();
   ReductionKind kind = *reduction.getKind();
   bool wantsFloat = isFloatReduction(kind);
   if (wantsFloat != isa<FloatType>(element))
     return op->emitOpError() << "expected the reduction '" << stringifyReductionKind(kind) << "' of " << what
-                             << " to combine " << (wantsFloat ? "floats" : "integers") << ", but got " << element
-                             << " (dfg-r3)";
+                             << " to combine " << (wantsFloat ? "floats" : "integers") << ", but got "
+                             << element << " (dfg-r3)";
   if (wantsFloat && !hasIdentity(kind, cast<FloatType>(element))) {
-    auto diag = op->emitOpError() << "expected the reduction '" << stringifyReductionKind(kind) << "' of " << what
-                                  << " to have an identity, but " << element << " cannot represent it (dfg-r4)";
+    auto diag = op->emitOpError() << "expected the reduction '" << stringifyReductionKind(kind) << "' of "
+                                  << what << " to have an identity, but " << element
+                                  << " cannot represent it (dfg-r4)";
     diag.attachNote() << "reduce in a wider float type";
     return diag;
   }
@@ -48,18 +50,20 @@ LogicalResult dfg::verifyCombinerUse(Operation *op, ReductionAttr reduction, Typ
   Operation *symbol = symbols.lookupNearestSymbolFrom(op, reduction.getCombiner());
   auto combiner = dyn_cast_if_present<CombinerOp>(symbol);
   if (!combiner) {
-    auto diag = op->emitOpError() << "expected '" << reduction.getCombiner().getValue()
-                                  << "' to be a 'dfg.combiner', but got "
-                                  << (symbol ? "'" + symbol->getName().getStringRef().str() + "'" : "no such symbol")
-                                  << " (dfg-r5)";
+    auto diag =
+        op->emitOpError() << "expected '" << reduction.getCombiner().getValue()
+                          << "' to be a 'dfg.combiner', but got "
+                          << (symbol ? "'" + symbol->getName().getStringRef().str() + "'" : "no such symbol")
+                          << " (dfg-r5)";
     if (symbol)
       diag.attachNote(symbol->getLoc()) << "the symbol is defined here";
     return diag;
   }
   if (combiner.getIdentity().getType() == element)
     return success();
-  auto diag = op->emitOpError() << "expected the combiner '" << combiner.getSymName() << "' to combine " << element
-                                << ", but got one for " << combiner.getIdentity().getType() << " (dfg-r5)";
+  auto diag = op->emitOpError() << "expected the combiner '" << combiner.getSymName() << "' to combine "
+                                << element << ", but got one for " << combiner.getIdentity().getType()
+                                << " (dfg-r5)";
   diag.attachNote(combiner.getLoc()) << "the combiner is defined here";
   return diag;
 }
@@ -72,18 +76,19 @@ LogicalResult CombinerOp::verifyRegions() {
   if (failed(verifyEdgeType(*this, type, "the identity")))
     return failure();
   if (body.getNumArguments() != 2)
-    return emitOpError() << "expected a combiner to take 2 values, but got " << body.getNumArguments() << " (dfg-r6)";
+    return emitOpError() << "expected a combiner to take 2 values, but got " << body.getNumArguments()
+                         << " (dfg-r6)";
   for (BlockArgument arg : body.getArguments())
     if (arg.getType() != type)
-      return emitOpError() << "expected argument #" << arg.getArgNumber() << " to have the identity's type " << type
-                           << ", but got " << arg.getType() << " (dfg-r6)";
+      return emitOpError() << "expected argument #" << arg.getArgNumber() << " to have the identity's type "
+                           << type << ", but got " << arg.getType() << " (dfg-r6)";
   auto yield = dyn_cast<YieldOp>(body.back());
   if (!yield)
     return emitOpError() << "expected a combiner to end with 'dfg.yield', but got '" << body.back().getName()
                          << "' (dfg-r6)";
   if (yield.getNumOperands() != 1 || yield.getOperand(0).getType() != type) {
-    auto diag = yield.emitOpError() << "expected a combiner to yield one value of the identity's type " << type
-                                    << ", but got ";
+    auto diag = yield.emitOpError() << "expected a combiner to yield one value of the identity's type "
+                                    << type << ", but got ";
     if (yield.getNumOperands() == 1)
       diag << yield.getOperand(0).getType() << " (dfg-r6)";
     else
@@ -92,8 +97,9 @@ LogicalResult CombinerOp::verifyRegions() {
   }
   for (Operation &op : body.without_terminator())
     if (!isMemoryEffectFree(&op)) {
-      auto diag = op.emitOpError() << "expected no effects in a combiner, but got an operation that may have one "
-                                      "(dfg-r7)";
+      auto diag =
+          op.emitOpError() << "expected no effects in a combiner, but got an operation that may have one "
+                              "(dfg-r7)";
       diag.attachNote(getLoc()) << "in this combiner";
       return diag;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// See Affine.h. Integers are taken as unbounded: an index computation that wraps around is an error of its own.
+// See Affine.h. Integers are taken as unbounded: an index computation that wraps around is an error of its
+// own.
 #include "tessera/transforms/check/Affine.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -68,8 +69,8 @@ SmallVector<Case> AffineReader::extremum(ArrayRef<Case> lhs, Value rhs, bool max
 }
 
 // q = floor(e / d) by d*q <= e < d*q + d; a division that rounds to zero differs where e is negative.
-SmallVector<Case> AffineReader::divide(Value result, Value lhs, int64_t divisor, bool remainder, bool roundsToZero,
-                                       const State &state) {
+SmallVector<Case> AffineReader::divide(Value result, Value lhs, int64_t divisor, bool remainder,
+                                       bool roundsToZero, const State &state) {
   SmallVector<Case> cases;
   for (Case &left : read(lhs, state))
     for (bool negative : {false, true}) {
@@ -146,11 +147,14 @@ SmallVector<Case> AffineReader::readExtent(Value shaped, int64_t dim, const Stat
       if (auto port = maker.getPortOfResult(result)) {
         shaped = maker.getInputs()[*port];
         moved = true;
-      } else if (maker.getYield(result).getMode() == dfg::ResultMode::Gather && dim < int64_t(maker.getRank())) {
+      } else if (maker.getYield(result).getMode() == dfg::ResultMode::Gather &&
+                 dim < int64_t(maker.getRank())) {
         return read(maker.getGrid()[dim], state);
       }
     } else if (auto buffer = shaped.getDefiningOp<dfg::BufferOp>()) {
-      return read(buffer.getExtents()[mlir::cast<MemRefType>(buffer.getMemory().getType()).getDynamicDimIndex(dim)], state);
+      return read(
+          buffer.getExtents()[mlir::cast<MemRefType>(buffer.getMemory().getType()).getDynamicDimIndex(dim)],
+          state);
     }
   }
   if (isa_and_present<memref::SubViewOp>(shaped.getDefiningOp()))
@@ -190,14 +194,16 @@ SmallVector<Case> AffineReader::read(Value value, const State &state) {
     return read(op->getOperand(0), state);
   if (isa<arith::MulIOp>(op)) {
     bool affine = true;
-    SmallVector<Case> product = combine(op->getOperand(0), op->getOperand(1), state, [&](Case &c, const Linear &r) {
-      affine &= c.value.isConstant() || r.isConstant();
-      c.value = r.isConstant() ? c.value.times(r.constant) : r.times(c.value.constant);
-    });
+    SmallVector<Case> product =
+        combine(op->getOperand(0), op->getOperand(1), state, [&](Case &c, const Linear &r) {
+          affine &= c.value.isConstant() || r.isConstant();
+          c.value = r.isConstant() ? c.value.times(r.constant) : r.times(c.value.constant);
+        });
     return affine ? product : free(value, state, "an index multiplies two values that are not constant");
   }
   if (isa<arith::MaxSIOp, arith::MaxUIOp, arith::MinSIOp, arith::MinUIOp>(op)) {
-    SmallVector<Case> cases = extremum(read(op->getOperand(0), state), op->getOperand(1), isa<arith::MaxSIOp, arith::MaxUIOp>(op));
+    SmallVector<Case> cases =
+        extremum(read(op->getOperand(0), state), op->getOperand(1), isa<arith::MaxSIOp, arith::MaxUIOp>(op));
     return cases.size() <= maxCases ? cases : free(value, state, "an index has too many cases");
   }
   if (isa<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp, arith::RemSIOp, arith::RemUIOp>(op)) {
@@ -223,7 +229,8 @@ SmallVector<Case> AffineReader::read(Value value, const State &state) {
   }
   if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
     unsigned part = 0;
-    return readMap(value, apply.getAffineMap().getResult(0), apply.getAffineMap().getNumDims(), apply.getMapOperands(), state, part);
+    return readMap(value, apply.getAffineMap().getResult(0), apply.getAffineMap().getNumDims(),
+                   apply.getMapOperands(), state, part);
   }
   if (auto extent = dyn_cast<dfg::ExtentOp>(op))
     return read(dfg::getEnclosingLeaf(op).getGrid()[extent.getDim()], state);
@@ -265,7 +272,8 @@ SmallVector<State> AffineReader::assume(Value condition, bool truth, const State
     if (auto flip = getConstantIntValue(op->getOperand(1)))
       return assume(op->getOperand(0), truth != bool(*flip & 1), state);
   // A flag of the graph is one variable for all instances.
-  if (auto arg = dyn_cast<BlockArgument>(condition); arg && isa<dfg::GraphOp>(arg.getOwner()->getParentOp())) {
+  if (auto arg = dyn_cast<BlockArgument>(condition);
+      arg && isa<dfg::GraphOp>(arg.getOwner()->getParentOp())) {
     State way = state;
     way.isZero(Linear::of(variables.ofGraph(condition, 0)).plus(truth ? -1 : 0));
     return {way};
@@ -279,18 +287,29 @@ SmallVector<State> AffineReader::assume(Value condition, bool truth, const State
   using Predicate = arith::CmpIPredicate;
   Predicate predicate = truth ? compare.getPredicate() : arith::invertPredicate(compare.getPredicate());
   SmallVector<State> ways;
-  for (Case &c : combine(compare.getLhs(), compare.getRhs(), state, [](Case &l, const Linear &r) { l.value.add(r, -1); })) {
+  for (Case &c : combine(compare.getLhs(), compare.getRhs(), state,
+                         [](Case &l, const Linear &r) { l.value.add(r, -1); })) {
     State way = c.state;
     switch (predicate) {
-    case Predicate::eq: way.isZero(c.value); break;
+    case Predicate::eq:
+      way.isZero(c.value);
+      break;
     case Predicate::sge:
-    case Predicate::uge: way.atLeastZero(c.value); break;
+    case Predicate::uge:
+      way.atLeastZero(c.value);
+      break;
     case Predicate::sgt:
-    case Predicate::ugt: way.atLeastZero(c.value.plus(-1)); break;
+    case Predicate::ugt:
+      way.atLeastZero(c.value.plus(-1));
+      break;
     case Predicate::sle:
-    case Predicate::ule: way.atLeastZero(c.value.times(-1)); break;
+    case Predicate::ule:
+      way.atLeastZero(c.value.times(-1));
+      break;
     case Predicate::slt:
-    case Predicate::ult: way.atLeastZero(Linear(-1).minus(c.value)); break;
+    case Predicate::ult:
+      way.atLeastZero(Linear(-1).minus(c.value));
+      break;
     case Predicate::ne:
       ways.push_back(way);
       ways.back().atLeastZero(c.value.plus(-1));
@@ -334,7 +353,8 @@ SmallVector<State> AffineReader::enter(Operation *around, Operation *from, const
         if (!step || *step <= 0)
           way.blame("a loop has a step that is not a positive constant");
         else if (*step > 1)
-          way.isZero(counter.minus(lower.value).add(Linear::of(variables.ofInstance(loop.getInductionVar(), 1)), -*step));
+          way.isZero(counter.minus(lower.value)
+                         .add(Linear::of(variables.ofInstance(loop.getInductionVar(), 1)), -*step));
         way.loops[loop] = {lower.value, upper.value, step.value_or(0)};
         ways.push_back(std::move(way));
       }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Index arithmetic of leaves as linear forms: what an instance's ids, loops and branches make of a subscript, over
-// variables that a Presburger solver can be asked about. Values that no linear form describes become free variables,
-// and the state says why, so that an answer built on them is not taken for a proof.
+// Index arithmetic of leaves as linear forms: what an instance's ids, loops and branches make of a subscript,
+// over variables that a Presburger solver can be asked about. Values that no linear form describes become
+// free variables, and the state says why, so that an answer built on them is not taken for a proof.
 #pragma once
 
 #include "tessera/ir/dfg/Dfg.h"
@@ -62,8 +62,8 @@ struct Case {
   State state;
 };
 
-/// The variables of one question. Ids, loop counters and values that are not known belong to one instance; extents
-/// and other values of the graph are the same for both.
+/// The variables of one question. Ids, loop counters and values that are not known belong to one instance;
+/// extents and other values of the graph are the same for both.
 class Variables {
 public:
   unsigned ofInstance(Value value, unsigned part = 0) { return get(value, part, /*shared=*/false); }
@@ -82,8 +82,8 @@ private:
   std::vector<bool> shared;
 };
 
-/// Turns values into linear forms. A minimum, a selection or a quotient of unknown sign splits a way in two, so all
-/// functions answer with the list of ways.
+/// Turns values into linear forms. A minimum, a selection or a quotient of unknown sign splits a way in two,
+/// so all functions answer with the list of ways.
 class AffineReader {
 public:
   explicit AffineReader(Variables &variables) : variables(variables) {}
@@ -92,9 +92,11 @@ public:
   /// The extent of one dimension of a tensor or memref.
   SmallVector<Case> readExtent(Value shaped, int64_t dim, const State &state);
   SmallVector<State> assume(Value condition, bool truth, const State &state);
-  /// All ways on which `op` of a leaf is reached: ids within their grids, loops within their bounds, branches taken.
+  /// All ways on which `op` of a leaf is reached: ids within their grids, loops within their bounds, branches
+  /// taken.
   SmallVector<State> reach(Operation *op);
-  /// The operation, leaf or group, that a value enters a node from, seen from the node's body; or the value itself.
+  /// The operation, leaf or group, that a value enters a node from, seen from the node's body; or the value
+  /// itself.
   static Value outside(Value value);
 
 private:
@@ -102,9 +104,10 @@ private:
   SmallVector<Case> combine(Value lhs, Value rhs, const State &state,
                             function_ref<void(Case &, const Linear &)> merge);
   SmallVector<Case> extremum(ArrayRef<Case> lhs, Value rhs, bool maximum);
-  SmallVector<Case> divide(Value result, Value lhs, int64_t divisor, bool remainder, bool roundsToZero, const State &state);
-  SmallVector<Case> readMap(Value result, AffineExpr expr, unsigned numDims, ValueRange operands, const State &state,
-                            unsigned &part);
+  SmallVector<Case> divide(Value result, Value lhs, int64_t divisor, bool remainder, bool roundsToZero,
+                           const State &state);
+  SmallVector<Case> readMap(Value result, AffineExpr expr, unsigned numDims, ValueRange operands,
+                            const State &state, unsigned &part);
   SmallVector<State> enter(Operation *around, Operation *from, const State &state);
 
   Variables &variables;

@@ -35,16 +35,18 @@ struct CheckDead : tessera::impl::CheckDeadPassBase<CheckDead> {
 
   // A stream that is handed on may be closed elsewhere.
   static bool isClosed(OpenOp open) {
-    return llvm::any_of(open.getStream().getUsers(), [](Operation *user) { return !isa<PushOp, PopOp>(user); });
+    return llvm::any_of(open.getStream().getUsers(),
+                        [](Operation *user) { return !isa<PushOp, PopOp>(user); });
   }
 
   void checkGraph(GraphOp graph) {
     if (graph.isPrivate() && SymbolTable::symbolKnownUseEmpty(graph, getOperation()))
-      graph.emitWarning() << "private graph '" << graph.getSymName() << "' is never called, launched or opened (dfg-w3)";
+      graph.emitWarning() << "private graph '" << graph.getSymName()
+                          << "' is never called, launched or opened (dfg-w3)";
     for (auto [i, arg] : llvm::enumerate(graph.getBodyBlock()->getArguments()))
       if (arg.use_empty())
-        graph.emitWarning() << "input '" << cast<StringAttr>(graph.getArgNames()[i]).getValue() << "' of graph '"
-                            << graph.getSymName() << "' is never used (dfg-w4)";
+        graph.emitWarning() << "input '" << cast<StringAttr>(graph.getArgNames()[i]).getValue()
+                            << "' of graph '" << graph.getSymName() << "' is never used (dfg-w4)";
     for (auto state : graph.getBodyBlock()->getOps<StateOp>())
       if (llvm::none_of(state.getValue().getUses(), [](OpOperand &use) {
             return isa<UpdateOp>(use.getOwner()) && use.getOperandNumber() == 0;
@@ -53,8 +55,8 @@ struct CheckDead : tessera::impl::CheckDeadPassBase<CheckDead> {
     checkBlock(*graph.getBodyBlock());
   }
 
-  // What a terminator or an update takes is live, and what live operations take. Memory that comes in through a
-  // port of an internal node goes out through it, so whoever writes there is live as well.
+  // What a terminator or an update takes is live, and what live operations take. Memory that comes in through
+  // a port of an internal node goes out through it, so whoever writes there is live as well.
   void checkBlock(Block &block) {
     llvm::DenseSet<Operation *> live;
     for (Operation &op : llvm::reverse(block)) {
@@ -70,11 +72,13 @@ struct CheckDead : tessera::impl::CheckDeadPassBase<CheckDead> {
       if (!isa<NodeOp, CallOp>(op))
         continue;
       if (!live.contains(&op)) {
-        op.emitWarning() << describe(&op) << " is dead: none of its results reaches an output or a state (dfg-w2)";
+        op.emitWarning() << describe(&op)
+                         << " is dead: none of its results reaches an output or a state (dfg-w2)";
         continue;
       }
       for (OpResult result : op.getResults()) {
-        bool ofPort = isa<NodeOp>(op) && cast<NodeOp>(op).getPortOfResult(result.getResultNumber()).has_value();
+        bool ofPort =
+            isa<NodeOp>(op) && cast<NodeOp>(op).getPortOfResult(result.getResultNumber()).has_value();
         if (result.use_empty() && !ofPort)
           op.emitWarning() << "result #" << result.getResultNumber() << " of " << describe(&op)
                            << " is never used (dfg-w1)";

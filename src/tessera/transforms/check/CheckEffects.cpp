@@ -13,8 +13,8 @@ namespace tessera {
 using namespace tessera;
 using namespace tessera::check;
 
-// In the innermost block that holds both, `first` or what it stands in comes before `second`. A write under a branch
-// counts: whether it is taken is not decided here.
+// In the innermost block that holds both, `first` or what it stands in comes before `second`. A write under a
+// branch counts: whether it is taken is not decided here.
 static bool comesBefore(Operation *first, Operation *second) {
   for (Operation *a = first; a; a = a->getParentOp())
     if (Operation *b = a->getBlock() ? a->getBlock()->findAncestorOpInBlock(*second) : nullptr)
@@ -53,9 +53,9 @@ struct CheckEffects : tessera::impl::CheckEffectsPassBase<CheckEffects> {
       written |= use.writes;
       unknown |= use.unknown;
       if (use.unknown) {
-        auto diag = use.op->emitRemark() << "could not decide whether '" << use.inner->getName() << "' reads or writes the '"
-                                         << declared << "' port #" << i << " of node '" << node.getName()
-                                         << "' (dfg-e5)";
+        auto diag = use.op->emitRemark()
+                    << "could not decide whether '" << use.inner->getName() << "' reads or writes the '"
+                    << declared << "' port #" << i << " of node '" << node.getName() << "' (dfg-e5)";
         diag.attachNote(arg.getLoc()) << "the port is here";
         continue;
       }
@@ -63,15 +63,17 @@ struct CheckEffects : tessera::impl::CheckEffectsPassBase<CheckEffects> {
         auto diag = use.op->emitOpError() << "expected no write through the 'in' port #" << i << " of node '"
                                           << node.getName() << "', but got one (dfg-e1)";
         noteInner(diag, use, "write");
-        diag.attachNote(arg.getLoc()) << "the port is here; declare it 'inout' to read and write, 'out' to write";
+        diag.attachNote(arg.getLoc())
+            << "the port is here; declare it 'inout' to read and write, 'out' to write";
         return false;
       }
       auto wroteBefore = [&](const MemoryUse &other) {
         return (other.writes || other.unknown) && comesBefore(other.op, use.op);
       };
       if (use.reads && mode == dfg::PortMode::Out && llvm::none_of(uses, wroteBefore)) {
-        auto diag = use.op->emitOpError() << "expected the 'out' port #" << i << " of node '" << node.getName()
-                                          << "' to be written before it is read, but got a read first (dfg-e2)";
+        auto diag = use.op->emitOpError()
+                    << "expected the 'out' port #" << i << " of node '" << node.getName()
+                    << "' to be written before it is read, but got a read first (dfg-e2)";
         noteInner(diag, use, "read");
         diag.attachNote(arg.getLoc()) << "the port is here; declare it 'inout' to read what was there before";
         return false;
@@ -89,9 +91,10 @@ struct CheckEffects : tessera::impl::CheckEffectsPassBase<CheckEffects> {
     for (const MemoryUse &use : collectMemoryUses(global.getResult())) {
       if (!use.writes || !node->isProperAncestor(use.op))
         continue;
-      auto diag = use.op->emitOpError() << "expected node '" << node.getName()
-                                        << "' to write only through its ports, but got a write to the global '"
-                                        << global.getName() << "' (dfg-e3)";
+      auto diag = use.op->emitOpError()
+                  << "expected node '" << node.getName()
+                  << "' to write only through its ports, but got a write to the global '" << global.getName()
+                  << "' (dfg-e3)";
       noteInner(diag, use, "write");
       diag.attachNote(node.getLoc()) << "the node is here; pass the memory through an 'inout' port";
       return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Rules dfg-p1 and dfg-p2: two instances that meet in one element of a port or of scratch memory. Each question is a
-// set of integer points, both instances' variables side by side; a point in it is the witness.
+// Rules dfg-p1 and dfg-p2: two instances that meet in one element of a port or of scratch memory. Each
+// question is a set of integer points, both instances' variables side by side; a point in it is the witness.
 #include "tessera/transforms/check/Affine.h"
 #include "tessera/transforms/check/MemoryUses.h"
 #include "tessera/transforms/check/Passes.h"
@@ -101,7 +101,9 @@ private:
   void addSubscripts(const Access &start, std::vector<Access> &accesses) {
     SmallVector<OpFoldResult> indices;
     int64_t width = 1;
-    std::string why = start.use.unknown || start.use.op != start.use.inner ? "it goes through a call" : getIndices(start, indices, width);
+    std::string why = start.use.unknown || start.use.op != start.use.inner
+                          ? "it goes through a call"
+                          : getIndices(start, indices, width);
     int64_t rank = cast<MemRefType>(start.local.getType()).getRank();
     if (!why.empty() || int64_t(indices.size()) != rank) {
       Access blind = start;
@@ -146,7 +148,8 @@ private:
   }
 
   // The indices of an access in the leaf's own memory. Returns why not, if they are not known.
-  static std::string getIndices(const Access &access, SmallVectorImpl<OpFoldResult> &indices, int64_t &width) {
+  static std::string getIndices(const Access &access, SmallVectorImpl<OpFoldResult> &indices,
+                                int64_t &width) {
     Operation *op = access.use.op;
     ValueRange given;
     if (auto load = dyn_cast<memref::LoadOp>(op))
@@ -162,7 +165,8 @@ private:
     else if (auto store = dyn_cast<vector::StoreOp>(op); store && store.getVectorType().getRank() == 1)
       given = store.getIndices(), width = store.getVectorType().getNumElements();
     else if (auto transfer = dyn_cast<VectorTransferOpInterface>(op);
-             transfer && transfer.getVectorType().getRank() == 1 && transfer.getPermutationMap().isMinorIdentity())
+             transfer && transfer.getVectorType().getRank() == 1 &&
+             transfer.getPermutationMap().isMinorIdentity())
       given = transfer.getIndices(), width = transfer.getVectorType().getNumElements();
     else
       return ("'" + op->getName().getStringRef() + "' touches elements that are not followed").str();
@@ -173,8 +177,9 @@ private:
     while (memory != access.local) {
       auto cast = memory.getDefiningOp<memref::CastOp>();
       if (!cast)
-        return memory.getDefiningOp() ? ("it goes through '" + memory.getDefiningOp()->getName().getStringRef() + "'").str()
-                                      : "the memory is carried around a loop";
+        return memory.getDefiningOp()
+                   ? ("it goes through '" + memory.getDefiningOp()->getName().getStringRef() + "'").str()
+                   : "the memory is carried around a loop";
       memory = cast.getSource();
     }
     return "";
@@ -189,7 +194,8 @@ private:
     for (size_t i = 0; i < accesses.size(); ++i)
       for (size_t j = i; j < accesses.size(); ++j) {
         const Access &a = accesses[i], &b = accesses[j];
-        bool conflict = (a.use.writes || b.use.writes || a.use.unknown || b.use.unknown) && !(a.use.atomic && b.use.atomic);
+        bool conflict = (a.use.writes || b.use.writes || a.use.unknown || b.use.unknown) &&
+                        !(a.use.atomic && b.use.atomic);
         // The message stands at a write.
         bool turn = !a.use.writes && b.use.writes;
         std::optional<Finding> finding =
@@ -202,8 +208,9 @@ private:
           undecided = finding;
       }
     if (undecided) {
-      auto diag = undecided->a->use.op->emitRemark() << "could not decide whether instances race on " << describe(*undecided->a)
-                                                     << ": " << undecided->why << " (dfg-p2)";
+      auto diag = undecided->a->use.op->emitRemark()
+                  << "could not decide whether instances race on " << describe(*undecided->a) << ": "
+                  << undecided->why << " (dfg-p2)";
       if (undecided->b->use.op != undecided->a->use.op)
         diag.attachNote(undecided->b->use.op->getLoc()) << "the other access is here";
     }
@@ -225,9 +232,9 @@ private:
     auto diag = finding.a->use.op->emitOpError() << finding.text << " (dfg-p1)";
     if (finding.b->use.op != finding.a->use.op)
       diag.attachNote(finding.b->use.op->getLoc()) << "the other access is here";
-    diag.attachNote(finding.a->local.getLoc())
-        << "the memory is here; give each instance elements of its own, use an 'acc' port or an atomic operation, or "
-           "put a 'dfg.barrier' between the accesses";
+    diag.attachNote(finding.a->local.getLoc()) << "the memory is here; give each instance elements of its "
+                                                  "own, use an 'acc' port or an atomic operation, or "
+                                                  "put a 'dfg.barrier' between the accesses";
   }
 
   // The replicated nodes around an access whose instances share the memory, outermost first.
@@ -277,7 +284,8 @@ private:
 
     explicit Columns(const Variables &variables) : variables(variables) {}
     unsigned get(unsigned variable, int side) {
-      return numbers.try_emplace({variable, variables.isShared(variable) ? 0 : side}, numbers.size()).first->second;
+      return numbers.try_emplace({variable, variables.isShared(variable) ? 0 : side}, numbers.size())
+          .first->second;
     }
   };
   struct Row {
@@ -293,8 +301,8 @@ private:
     row.constant += form.constant * factor;
   }
 
-  std::optional<Finding> ask(const Access &a, const Access &b, dfg::NodeOp node, const Meeting &meeting, unsigned dim,
-                             bool aSmaller) {
+  std::optional<Finding> ask(const Access &a, const Access &b, dfg::NodeOp node, const Meeting &meeting,
+                             unsigned dim, bool aSmaller) {
     Columns columns(variables);
     std::vector<Row> rows;
     auto relate = [&](const Linear &formA, const Linear &formB, int64_t constant, bool equality) {
@@ -368,11 +376,19 @@ private:
     const State::Loop &bounds = it->second;
     Linear form;
     switch (relation) {
-    case Meeting::BNext: relate(counter, counter, bounds.step, true); return true;
-    case Meeting::ANext: relate(counter, counter, -bounds.step, true); return true;
+    case Meeting::BNext:
+      relate(counter, counter, bounds.step, true);
+      return true;
+    case Meeting::ANext:
+      relate(counter, counter, -bounds.step, true);
+      return true;
     case Meeting::ALast:
-    case Meeting::BLast: form = counter.minus(bounds.upper).plus(bounds.step); break;
-    default: form = bounds.lower.minus(counter); break;
+    case Meeting::BLast:
+      form = counter.minus(bounds.upper).plus(bounds.step);
+      break;
+    default:
+      form = bounds.lower.minus(counter);
+      break;
     }
     if (ofA)
       relate(form, Linear(), 0, false);
@@ -471,7 +487,8 @@ private:
     os << (bothWrite ? " and " : a.use.writes ? " writes and instance " : " reads and instance ");
     tuple(b.state, 1, false);
     os << (bothWrite ? " both write" : b.use.writes ? " writes" : " reads") << " element [";
-    llvm::interleaveComma(a.subscripts, os, [&](const auto &sub) { os << evaluate(*sub, 0, sample, columns); });
+    llvm::interleaveComma(a.subscripts, os,
+                          [&](const auto &sub) { os << evaluate(*sub, 0, sample, columns); });
     os << "] of " << describe(a);
     if (llvm::any_of(a.state.grid, [](const auto &dim) { return !dim.second.isConstant(); })) {
       os << ", e.g. for extents ";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// See MemoryUses.h. A worklist over values: where an operation makes another name for the memory, that name joins it.
+// See MemoryUses.h. A worklist over values: where an operation makes another name for the memory, that name
+// joins it.
 #include "tessera/transforms/check/MemoryUses.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -161,7 +162,8 @@ SmallVector<MemoryUse> check::collectMemoryUses(Value memory) {
   llvm::DenseMap<Operation *, unsigned> order;
   Operation *body = memory.getParentRegion()->getParentOp();
   body->walk<WalkOrder::PreOrder>([&](Operation *op) { order.try_emplace(op, order.size()); });
-  llvm::stable_sort(collector.uses,
-                    [&](const MemoryUse &a, const MemoryUse &b) { return order.lookup(a.op) < order.lookup(b.op); });
+  llvm::stable_sort(collector.uses, [&](const MemoryUse &a, const MemoryUse &b) {
+    return order.lookup(a.op) < order.lookup(b.op);
+  });
   return collector.uses;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which operations touch a piece of memory, followed forward from the value that names it. Used by the checks of
-// effects and of races.
+// Which operations touch a piece of memory, followed forward from the value that names it. Used by the checks
+// of effects and of races.
 #pragma once
 
 #include "tessera/ir/dfg/Dfg.h"
@@ -21,8 +21,8 @@ struct MemoryUse {
   bool unknown = false;
 };
 
-/// All uses of the memory that `memory` names, in the order of a walk through the body that holds it; through views,
-/// casts, selections, loops, branches, functions, child nodes and called graphs.
+/// All uses of the memory that `memory` names, in the order of a walk through the body that holds it; through
+/// views, casts, selections, loops, branches, functions, child nodes and called graphs.
 SmallVector<MemoryUse> collectMemoryUses(Value memory);
 
 } // namespace tessera::check

@@ -19,7 +19,8 @@ static bool mustPassBarrier(Operation *op) {
   if (isa<dfg::BarrierOp>(op))
     return true;
   if (auto branch = dyn_cast<scf::IfOp>(op))
-    return !branch.getElseRegion().empty() && mustPassBarrier(*branch.thenBlock()) && mustPassBarrier(*branch.elseBlock());
+    return !branch.getElseRegion().empty() && mustPassBarrier(*branch.thenBlock()) &&
+           mustPassBarrier(*branch.elseBlock());
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     auto lower = getConstantIntValue(loop.getLowerBound()), upper = getConstantIntValue(loop.getUpperBound());
     return lower && upper && *lower < *upper && mustPassBarrier(*loop.getBody());
@@ -38,7 +39,8 @@ static bool isClear(Operation *from, Operation *to, Meeting &meeting) {
   return true;
 }
 
-// Going out of `op`'s surroundings up to `block`: to the end (or from the start) of each without passing a barrier.
+// Going out of `op`'s surroundings up to `block`: to the end (or from the start) of each without passing a
+// barrier.
 static bool isClearOutwards(Operation *op, Block *block, bool toEnd, bool isA, Meeting &meeting) {
   for (;;) {
     Block *here = op->getBlock();
@@ -49,13 +51,15 @@ static bool isClearOutwards(Operation *op, Block *block, bool toEnd, bool isA, M
     op = op->getParentOp();
     auto loop = dyn_cast<scf::ForOp>(op);
     if (loop && mustPassBarrier(*loop.getBody()))
-      meeting.loops.push_back({loop, toEnd ? (isA ? Meeting::ALast : Meeting::BLast) : (isA ? Meeting::AFirst : Meeting::BFirst)});
+      meeting.loops.push_back({loop, toEnd ? (isA ? Meeting::ALast : Meeting::BLast)
+                                           : (isA ? Meeting::AFirst : Meeting::BFirst)});
     else if (!isa<scf::IfOp>(op) && mayPassBarrier(op))
       meeting.exact = false;
   }
 }
 
-static void findIn(Block *block, Operation *a, Operation *b, const Meeting &so, SmallVectorImpl<Meeting> &found) {
+static void findIn(Block *block, Operation *a, Operation *b, const Meeting &so,
+                   SmallVectorImpl<Meeting> &found) {
   Operation *aroundA = block->findAncestorOpInBlock(*a), *aroundB = block->findAncestorOpInBlock(*b);
   if (aroundA != aroundB) {
     bool aFirst = aroundA->isBeforeInBlock(aroundB);
@@ -71,7 +75,8 @@ static void findIn(Block *block, Operation *a, Operation *b, const Meeting &so, 
           return isClearOutwards(op, up->getBlock(), toEnd, isA, meeting);
       return true;
     };
-    if (!leaves(first, aroundFirst, true, aFirst) || !isClear(aroundFirst->getNextNode(), aroundSecond, meeting) ||
+    if (!leaves(first, aroundFirst, true, aFirst) ||
+        !isClear(aroundFirst->getNextNode(), aroundSecond, meeting) ||
         !leaves(second, aroundSecond, false, !aFirst))
       return;
     // What holds them may be loops with barriers themselves: then only the last round meets the first.
@@ -80,7 +85,8 @@ static void findIn(Block *block, Operation *a, Operation *b, const Meeting &so, 
         return;
       auto loop = dyn_cast<scf::ForOp>(around);
       if (loop && mustPassBarrier(*loop.getBody()))
-        meeting.loops.push_back({loop, last ? (isA ? Meeting::ALast : Meeting::BLast) : (isA ? Meeting::AFirst : Meeting::BFirst)});
+        meeting.loops.push_back({loop, last ? (isA ? Meeting::ALast : Meeting::BLast)
+                                            : (isA ? Meeting::AFirst : Meeting::BFirst)});
       else
         meeting.exact = false;
     };
@@ -121,7 +127,8 @@ static void findIn(Block *block, Operation *a, Operation *b, const Meeting &so, 
   for (bool bNext : {true, false}) {
     Meeting next = so;
     next.loops.push_back({loop, bNext ? Meeting::BNext : Meeting::ANext});
-    if (isClearOutwards(bNext ? a : b, body, true, bNext, next) && isClearOutwards(bNext ? b : a, body, false, !bNext, next))
+    if (isClearOutwards(bNext ? a : b, body, true, bNext, next) &&
+        isClearOutwards(bNext ? b : a, body, false, !bNext, next))
       found.push_back(next);
   }
 }

@@ -8,8 +8,9 @@
 
 namespace tessera::check {
 
-/// One way in which two accesses, `a` in one instance and `b` in another, stand between the same two barriers: what it
-/// asks of the counters of the loops that hold barriers. These loops run in step in all instances (rule dfg-b2).
+/// One way in which two accesses, `a` in one instance and `b` in another, stand between the same two
+/// barriers: what it asks of the counters of the loops that hold barriers. These loops run in step in all
+/// instances (rule dfg-b2).
 struct Meeting {
   enum Relation {
     Same,   ///< both in the same round

@@ -246,7 +246,7 @@ dfg.graph @g() {
 // -----
 
 dfg.graph @g() {
-  // expected-error @+1 {{expected the cost to be finite and not negative, but got -1.0}}
+  // expected-error @+1 {{expected the cost to be finite and not negative, but got -1.000000e+00 (dfg-a2)}}
   dfg.node @n () attributes {cost = -1.0 : f64} {
   }
   dfg.return
@@ -310,7 +310,7 @@ dfg.graph @g() {
 // -----
 
 dfg.graph @g() {
-  // expected-error @+1 {{expected the bound of a demand to be positive, but got 0.0}}
+  // expected-error @+1 {{expected the bound of a demand to be positive, but got 0.000000e+00 (dfg-d1)}}
   dfg.node @n () attributes {quality = #dfg.demand<"l2", 0.0 : f64>} {
   }
   dfg.return
