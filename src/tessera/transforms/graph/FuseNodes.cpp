@@ -216,9 +216,14 @@ static FailureOr<NodeOp> fuseRecompute(RewriterBase &rewriter, NodeOp producer, 
       eachAt[i] = parts.addInput(value, port);
     wholeAt[i] = each ? parts.addInput(value, graph::getPort(context, PortMode::Whole)) : eachAt[i];
   }
+  // An extent that both grids share is the fused node's own; others are passed in.
+  auto shared = [&](unsigned dim) {
+    return dim < consumer.getRank() && sameExtent(producer.getGrid()[dim], consumer.getGrid()[dim]);
+  };
   Capture capture(parts);
-  for (Value extent : producer.getGrid())
-    capture.need(extent);
+  for (unsigned dim = 0; dim < producer.getRank(); ++dim)
+    if (!shared(dim))
+      capture.need(producer.getGrid()[dim]);
   rewriter.setInsertionPoint(consumer);
   NodeOp fused = parts.build(rewriter);
   rewriter.setInsertionPointToEnd(fused.getBodyBlock());
@@ -229,7 +234,11 @@ static FailureOr<NodeOp> fuseRecompute(RewriterBase &rewriter, NodeOp producer, 
   SmallVector<Value> yielded = cloneBody(rewriter, consumer, map);
   finish(rewriter, fused, yielded);
 
-  auto extents = [&](OpBuilder &b, unsigned dim) { return capture.get(b, fused, producer.getGrid()[dim]); };
+  auto extents = [&](OpBuilder &b, unsigned dim) -> Value {
+    if (shared(dim))
+      return ExtentOp::create(b, producer.getLoc(), b.getIndexType(), b.getI64IntegerAttr(dim));
+    return capture.get(b, fused, producer.getGrid()[dim]);
+  };
   auto copyAt = [&](ValueRange ids, ArrayRef<unsigned> positions, bool indexed) {
     IRMapping inner;
     inner.map(producer.getIds(), ids);
