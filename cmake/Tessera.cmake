@@ -114,6 +114,10 @@ endfunction()
 function(tessera_device name)
   add_library(tessera_device_${name} STATIC ${CMAKE_CURRENT_SOURCE_DIR}/Device.cpp)
   target_link_libraries(tessera_device_${name} PUBLIC tessera_runtime)
+  if(TESSERA_TESTS AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/DeviceTest.cpp)
+    tessera_test(tessera_device_${name}_test SOURCES DeviceTest.cpp
+      DEPS tessera_device_${name} tessera_devices tessera_test_kernels)
+  endif()
   set_property(GLOBAL APPEND PROPERTY TESSERA_DEVICES ${name})
 endfunction()
 

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// `tessera explain X.tsx`: per node where it runs, with which kernels, why, and what it
+// costs; the schedule scripts; the graph as a drawing.
+#include "Tool.h"
+#include "tessera/base/Diag.h"
+#include "tessera/base/File.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+namespace tessera::tool {
+
+namespace {
+struct ExplainOptions {
+  OpenOptions open;
+  Inputs inputs;
+  bool measure = false, script = false, json = false;
+  unsigned repeat = 20;
+  std::string dot, svg;
+};
+
+struct Row {
+  std::string node, device, kernels, grid, note, loc;
+  double flops = -1, bytes = -1, hint = 0;
+  uint64_t bestNs = 0;
+};
+} // namespace
+
+// An expression as a formula over the inputs' extents: "ceildiv(image.0, 64)".
+static std::string formula(const ProgramPlan &plan, int32_t index, int depth = 0) {
+  const Expr &e = plan.exprs[static_cast<size_t>(index)];
+  if (depth > 6)
+    return "…";
+  auto sub = [&](int32_t i) { return formula(plan, i, depth + 1); };
+  switch (e.op) {
+  case ExprOp::Const:
+    return std::to_string(e.constant);
+  case ExprOp::Dim: {
+    for (const Port &port : plan.inputs)
+      if (port.value == e.a)
+        return concat(port.name, ".", e.b);
+    return concat("dim(%", e.a, ", ", e.b, ")");
+  }
+  case ExprOp::Load: {
+    for (const Port &port : plan.inputs)
+      if (port.value == e.a)
+        return port.name;
+    return concat("load(%", e.a, ")");
+  }
+  case ExprOp::Add:
+    return concat("(", sub(e.a), " + ", sub(e.b), ")");
+  case ExprOp::Sub:
+    return concat("(", sub(e.a), " - ", sub(e.b), ")");
+  case ExprOp::Mul:
+    return concat(sub(e.a), "*", sub(e.b));
+  case ExprOp::Select:
+    return concat("select(", sub(e.a), ", ", sub(e.b), ", ", sub(e.c), ")");
+  default:
+    return concat(exprOpName(e.op), "(", sub(e.a), ", ", sub(e.b), ")");
+  }
+}
+
+static std::string gridText(const ProgramPlan &plan, const Step &step) {
+  std::string out;
+  for (size_t d = 0; d < 3; ++d) {
+    std::string text = formula(plan, step.grid[d]);
+    if (d == 0 || text != "1")
+      out += concat(d ? " x " : "", text);
+  }
+  return out;
+}
+
+static std::vector<Row> describe(const ProgramPlan &plan, std::span<const int32_t> versions) {
+  std::vector<Row> rows;
+  for (size_t n = 0; n < plan.nodes.size(); ++n) {
+    const Node &node = plan.nodes[n];
+    const Version &version = node.versions[versions.empty() ? 0 : static_cast<size_t>(versions[n])];
+    Row row;
+    row.node = node.name;
+    row.device = version.target;
+    row.note = version.note;
+    row.loc = node.loc;
+    row.hint = node.cost;
+    for (const Step &step : version.steps) {
+      row.kernels += concat(row.kernels.empty() ? "" : step.chain ? " ~ " : " ; ", step.kernel);
+      std::string grid = gridText(plan, step);
+      if (row.grid.find(grid) == std::string::npos)
+        row.grid += concat(row.grid.empty() ? "" : " ; ", grid);
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+static std::string dotText(const ProgramPlan &plan, const std::vector<Row> &rows) {
+  std::string out = concat("digraph ", jsonString(plan.name),
+                           " {\n  rankdir=TB;\n  node [fontname=\"Helvetica\", fontsize=11, shape=box, "
+                           "style=\"rounded,filled\", fillcolor=\"#eef3fb\", color=\"#5b7fb4\"];\n"
+                           "  edge [fontname=\"Helvetica\", fontsize=9, color=\"#777777\"];\n");
+  auto typeText = [&](int32_t v) {
+    const ValueInfo &value = plan.values[static_cast<size_t>(v)];
+    std::string text(elementTypeName(value.type));
+    for (size_t d = 0; d < value.shape.size(); ++d)
+      text +=
+          concat(d ? "x" : " ", value.kind == ValueKind::Input
+                                    ? (value.shape[d] < 0 ? std::string("?") : std::to_string(value.shape[d]))
+                                    : formula(plan, static_cast<int32_t>(value.shape[d]), 4));
+    return text;
+  };
+  for (size_t i = 0; i < plan.inputs.size(); ++i)
+    out += concat("  in", i, " [label=", jsonString(plan.inputs[i].name + "\n" + typeText(plan.inputs[i].value)),
+                  ", shape=ellipse, fillcolor=\"#f3f9ee\", color=\"#7aa35a\"];\n");
+  for (size_t i = 0; i < plan.outputs.size(); ++i)
+    out +=
+        concat("  out", i, " [label=", jsonString(plan.outputs[i].name + "\n" + typeText(plan.outputs[i].value)),
+               ", shape=ellipse, fillcolor=\"#fdf3e7\", color=\"#c98a3d\"];\n");
+  std::map<int32_t, std::string> writer; // Per root: who wrote it last.
+  for (size_t i = 0; i < plan.inputs.size(); ++i)
+    writer[plan.inputs[i].value] = concat("in", i);
+  auto root = [&](int32_t v) { return plan.values[static_cast<size_t>(v)].root; };
+  for (size_t n = 0; n < plan.nodes.size(); ++n) {
+    std::string label = concat(rows[n].node, "\n", rows[n].device);
+    if (rows[n].bestNs)
+      label += ", " + formatNanoseconds(static_cast<double>(rows[n].bestNs));
+    out += concat("  n", n, " [label=", jsonString(label), "];\n");
+    for (int32_t v : plan.nodes[n].reads)
+      if (auto it = writer.find(root(v)); it != writer.end())
+        out += concat("  ", it->second, " -> n", n, " [label=", jsonString(typeText(v)), "];\n");
+    for (int32_t v : plan.nodes[n].writes)
+      writer[root(v)] = concat("n", n);
+  }
+  for (size_t i = 0; i < plan.outputs.size(); ++i)
+    if (auto it = writer.find(root(plan.outputs[i].value)); it != writer.end())
+      out += concat("  ", it->second, " -> out", i, ";\n");
+  return out + "}\n";
+}
+
+// Runs Graphviz on `text`; the file appears only when it worked.
+static Status writeSvg(const std::string &path, const std::string &text) {
+  std::string source = concat("/tmp/tessera-", getpid(), ".dot"),
+              target = concat("/tmp/tessera-", getpid(), ".svg");
+  TESSERA_TRY(writeFile(source, std::string_view(text)));
+  int result = std::system(concat("dot -Tsvg -o ", target, " ", source, " 2>/dev/null").c_str());
+  unlink(source.c_str());
+  if (result != 0) {
+    unlink(target.c_str());
+    return fail(StatusCode::NotFound,
+                "cannot draw: Graphviz's 'dot' is not installed or failed; install the package "
+                "'graphviz', or use --dot to write its input");
+  }
+  auto drawn = MappedFile::open(target);
+  Status status = drawn.ok() ? writeFile(path, (*drawn)->bytes()) : drawn.status();
+  unlink(target.c_str());
+  return status;
+}
+
+static void printScripts(const ModuleMeta &meta, const std::string &program) {
+  using Json = nlohmann::json;
+  Json json = Json::parse(meta.json, nullptr, /*allow_exceptions=*/false);
+  bool any = false;
+  std::function<void(const Json &, const std::string &)> print = [&](const Json &item,
+                                                                     const std::string &where) {
+    if (item.is_string()) {
+      std::printf("// schedule%s%s\n%s\n", where.empty() ? "" : " of ", where.c_str(),
+                  item.get<std::string>().c_str());
+      any = true;
+    } else if (item.is_object())
+      for (auto &[key, child] : item.items())
+        print(child, where.empty() ? key : where + "/" + key);
+  };
+  if (json.is_object() && json.contains("schedule")) {
+    const Json &schedule = json["schedule"];
+    if (schedule.is_object() && schedule.contains(program))
+      print(schedule[program], program);
+    else
+      print(schedule, "");
+  }
+  if (!any)
+    std::printf("this file stores no schedule scripts\n");
+}
+
+static Status measure(ExplainOptions &options, std::vector<Row> &rows) {
+  TESSERA_ASSIGN(std::shared_ptr<Program> program, options.open.open(/*profile=*/true));
+  TESSERA_ASSIGN(std::vector<BufferRef> inputs, options.inputs.load(program->plan(), /*random=*/true));
+  std::vector<Buffer *> raw;
+  for (const BufferRef &buffer : inputs)
+    raw.push_back(buffer.get());
+  std::vector<BufferRef> outputs(program->plan().outputs.size());
+  for (unsigned i = 0; i < options.repeat; ++i)
+    TESSERA_TRY(program->launch(raw, outputs));
+  auto profile = program->profile()->snapshot();
+  for (size_t n = 0; n < rows.size(); ++n) {
+    rows[n].bestNs = profile[n].minNs;
+    if (!profile[n].device.empty())
+      rows[n].device = profile[n].device;
+    rows[n].flops = profile[n].flops;
+    rows[n].bytes = profile[n].bytes;
+  }
+  return Status();
+}
+
+static Status explainProgram(ExplainOptions &options, const Module &module, const ProgramPlan &plan) {
+  std::vector<Row> rows = describe(plan, {});
+  if (options.measure)
+    TESSERA_TRY(measure(options, rows));
+  if (!options.dot.empty() || !options.svg.empty()) {
+    std::string text = dotText(plan, rows);
+    if (options.dot == "-")
+      std::printf("%s", text.c_str());
+    else if (!options.dot.empty())
+      TESSERA_TRY(writeFile(options.dot, std::string_view(text)));
+    if (!options.svg.empty())
+      TESSERA_TRY(writeSvg(options.svg, text));
+    return Status();
+  }
+  if (options.script) {
+    printScripts(module.meta(), plan.name);
+    return Status();
+  }
+  if (options.json) {
+    std::string out =
+        concat("{\"program\": ", jsonString(plan.name), ", \"segments\": ", plan.segments, ", \"nodes\": [");
+    for (size_t n = 0; n < rows.size(); ++n) {
+      const Row &r = rows[n];
+      out +=
+          concat(n ? ", " : "", "{\"node\": ", jsonString(r.node), ", \"loc\": ", jsonString(r.loc),
+                 ", \"device\": ", jsonString(r.device), ", \"kernels\": ", jsonString(r.kernels),
+                 ", \"grid\": ", jsonString(r.grid), ", \"note\": ", jsonString(r.note), ", \"cost_us\": ", r.hint);
+      if (options.measure)
+        out += concat(", \"measured_ns\": ", r.bestNs);
+      out += "}";
+    }
+    std::printf("%s]}\n", out.c_str());
+    return Status();
+  }
+  std::printf("program '%s'", plan.name.c_str());
+  if (!module.meta().triple.empty())
+    std::printf(" for %s %s", module.meta().triple.c_str(), module.meta().cpu.c_str());
+  std::printf("\n");
+  auto ports = [&](const char *title, const std::vector<Port> &list) {
+    for (const Port &port : list) {
+      const ValueInfo &value = plan.values[static_cast<size_t>(port.value)];
+      std::string shape;
+      for (size_t d = 0; d < value.shape.size(); ++d)
+        shape += concat(d ? " x " : " ",
+                        value.kind == ValueKind::Input
+                            ? (value.shape[d] < 0 ? std::string("?") : std::to_string(value.shape[d]))
+                            : formula(plan, static_cast<int32_t>(value.shape[d])));
+      std::printf("  %s %s: %s%s%s\n", title, port.name.c_str(),
+                  std::string(elementTypeName(value.type)).c_str(), shape.c_str(),
+                  port.written ? " (changed in place)" : "");
+    }
+  };
+  ports("input", plan.inputs);
+  ports("output", plan.outputs);
+  if (plan.segments > 1)
+    std::printf("  %d segments: some sizes are computed inside the graph\n", plan.segments);
+  std::vector<std::vector<std::string>> table = {{"node", "device", "grid", "kernels", "cost"}};
+  if (options.measure)
+    table[0].push_back("measured");
+  table[0].push_back("note");
+  for (const Row &r : rows) {
+    table.push_back(
+        {r.node, r.device, r.grid, r.kernels, r.hint > 0 ? formatNanoseconds(r.hint * 1e3) : "-"});
+    if (options.measure)
+      table.back().push_back(formatNanoseconds(static_cast<double>(r.bestNs)));
+    table.back().push_back(r.note);
+  }
+  std::printf("%s", formatTable(table).c_str());
+  return Status();
+}
+
+static Status explainCommand(ExplainOptions &options) {
+  TESSERA_ASSIGN(std::shared_ptr<const Module> module, Module::inspect(options.open.file));
+  std::vector<std::string> names;
+  bool found = false;
+  for (const ProgramPlan &plan : module->plan().programs) {
+    names.push_back(plan.name);
+    if (!options.open.program.empty() && options.open.program != plan.name)
+      continue;
+    found = true;
+    ExplainOptions one = options;
+    one.open.program = plan.name;
+    TESSERA_TRY(explainProgram(one, *module, plan));
+  }
+  if (!found)
+    return Status::error(StatusCode::NotFound,
+                         unknownName("program", options.open.program, "programs", names));
+  return Status();
+}
+
+void addExplain(CLI::App &app, Action &action) {
+  auto *command = app.add_subcommand("explain", "say what each node runs on, how, why and at what cost");
+  auto options = std::make_shared<ExplainOptions>();
+  options->open.add(*command);
+  options->inputs.add(*command, /*random=*/true);
+  command->add_flag("--measure", options->measure,
+                    "run it (random inputs unless given) and add measured times");
+  command->add_option("--repeat", options->repeat, "launches for --measure (default 20)")
+      ->check(CLI::Range(1u, 1000000u));
+  command->add_flag("--script", options->script, "print the schedule scripts stored in the file");
+  command->add_flag("--json", options->json, "print as JSON");
+  command->add_option("--dot", options->dot, "write the graph for Graphviz ('-': standard output)");
+  command->add_option("--svg", options->svg, "draw the graph with Graphviz");
+  command->footer("example: tessera explain edges.tsx --measure --dim image:0=512 --dim image:1=512");
+  command->callback([options, &action] { action = [options] { return explainCommand(*options); }; });
+}
+
+} // namespace tessera::tool

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Shared parts of the subcommands: opening programs, reading inputs, the way to the
+// compiler.
+#include "Tool.h"
+#include "tessera/base/Diag.h"
+#include "tessera/base/File.h"
+#include "tessera/base/Half.h"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <random>
+#include <unistd.h>
+
+namespace tessera::tool {
+
+int finish(const Status &status) {
+  if (status.ok())
+    return 0;
+  std::fprintf(stderr, "error: %s\n", status.message().c_str());
+  return 1;
+}
+
+std::string jsonString(const std::string &text) {
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\')
+      out += '\\';
+    if (c == '\n')
+      out += "\\n";
+    else if (static_cast<unsigned char>(c) < 0x20) {
+      char escape[8];
+      std::snprintf(escape, sizeof escape, "\\u%04x", c);
+      out += escape;
+    } else
+      out += c;
+  }
+  return out + '"';
+}
+
+// Characters, not bytes: notes may hold UTF-8.
+static size_t displayWidth(const std::string &text) {
+  size_t width = 0;
+  for (unsigned char c : text)
+    width += (c & 0xc0) != 0x80;
+  return width;
+}
+
+std::string formatTable(const std::vector<std::vector<std::string>> &rows) {
+  std::vector<size_t> width;
+  for (const auto &row : rows)
+    for (size_t c = 0; c < row.size(); ++c) {
+      if (c >= width.size())
+        width.push_back(0);
+      width[c] = std::max(width[c], displayWidth(row[c]));
+    }
+  std::string out;
+  for (size_t r = 0; r < rows.size(); ++r) {
+    std::string line;
+    for (size_t c = 0; c < rows[r].size(); ++c) {
+      line += rows[r][c];
+      if (c + 1 < rows[r].size())
+        line.append(width[c] - displayWidth(rows[r][c]) + 2, ' ');
+    }
+    out += line + '\n';
+    if (r == 0) {
+      for (size_t c = 0; c < width.size(); ++c)
+        out += std::string(width[c], '-') + (c + 1 < width.size() ? "  " : "");
+      out += '\n';
+    }
+  }
+  return out;
+}
+
+Result<std::pair<std::string, std::string>> splitPair(const std::string &text, const char *option) {
+  size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    return fail(StatusCode::InvalidArgument, option, ": expected name=file, but got '", text, "'");
+  return std::pair(text.substr(0, equals), text.substr(equals + 1));
+}
+
+std::vector<std::string> splitList(const std::string &text) {
+  std::vector<std::string> words;
+  std::string word;
+  for (char c : text + ",")
+    if (c != ',')
+      word += c;
+    else if (!word.empty())
+      words.push_back(std::exchange(word, ""));
+  return words;
+}
+
+void OpenOptions::add(CLI::App &app) {
+  app.add_option("file", file, "installed program (.tsx)")->required();
+  app.add_option("--program", program, "which program of the file, when it holds several");
+  app.add_option("--threads", threads, "number of threads (default: one for each processor)")
+      ->check(CLI::Range(1, 256));
+  app.add_option("--policy", policy, "how devices are chosen: static, eft (earliest finish) or energy");
+  app.add_option("--device", devices, "devices to use, separated by commas (see 'tessera targets')");
+}
+
+Result<std::shared_ptr<Program>> OpenOptions::open(bool profile) const {
+  ProgramOptions options;
+  options.threads = threads;
+  options.profile = profile;
+  options.devices = splitList(devices);
+  TESSERA_ASSIGN(options.policy, parsePolicy(policy));
+  auto module = Module::load(file);
+  if (!module.ok())
+    return module.status();
+  return Program::open(module.take(), program, options);
+}
+
+void Inputs::add(CLI::App &app, bool random) {
+  app.add_option("--input", files, "name=file.npy, or a .npz file whose arrays have the inputs' names");
+  if (random) {
+    app.add_option("--dim", dims, "extent of a random input: name:0=512");
+    app.add_option("--seed", seed, "seed of random inputs");
+  }
+}
+
+static std::string declared(const ValueInfo &value) {
+  return concat(elementTypeName(value.type), value.shape.empty() ? " " : " of shape ",
+                formatShape(value.shape));
+}
+
+static Result<BufferRef> wrapArray(const ProgramPlan &plan, size_t i, const NpyArray &array,
+                                   const std::string &file) {
+  const Port &port = plan.inputs[i];
+  const ValueInfo &value = plan.values[static_cast<size_t>(port.value)];
+  bool shapeFits = array.shape.size() == value.shape.size();
+  for (size_t d = 0; shapeFits && d < value.shape.size(); ++d)
+    shapeFits = value.shape[d] < 0 || value.shape[d] == array.shape[d];
+  bool typeFits = npyHolds(array.type, value.type);
+  if (!shapeFits || !typeFits) {
+    std::string remedy;
+    if (!typeFits && value.type == ElementType::BF16)
+      remedy = "; numpy has no bf16: store its bits as uint16";
+    else if (!typeFits) {
+      static const std::map<std::string, std::string> names = {
+          {"i1", "bool"},     {"i8", "int8"},     {"i16", "int16"},   {"i32", "int32"},  {"i64", "int64"},
+          {"index", "int64"}, {"f16", "float16"}, {"f32", "float32"}, {"f64", "float64"}};
+      remedy = concat("; convert it with array.astype(numpy.",
+                      names.at(std::string(elementTypeName(value.type))), ")");
+    } else if (array.elements() == 1 && value.shape.empty())
+      remedy = "; make it a scalar with array.reshape(())";
+    return fail(StatusCode::InvalidArgument, "input '", port.name, "': expected ", declared(value), ", but ",
+                file, " holds ", npyTypeName(array.type), array.shape.empty() ? " " : " of ",
+                formatShape(array.shape), remedy);
+  }
+  if (port.written || reinterpret_cast<uintptr_t>(array.data.data()) % 64 != 0) {
+    // The program changes this input, and the file must not change.
+    auto buffer = Buffer::create(value.type, array.shape);
+    if (!buffer.ok())
+      return buffer;
+    auto memory = (*buffer)->hostWrite();
+    if (!memory.ok())
+      return memory.status();
+    if (!array.data.empty())
+      std::memcpy(*memory, array.data.data(), array.data.size());
+    return buffer;
+  }
+  return Buffer::wrap(value.type, array.shape, const_cast<std::byte *>(array.data.data()), /*readOnly=*/true);
+}
+
+static void fillRandom(Buffer &buffer, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::byte *memory = *buffer.hostWrite();
+  size_t count = buffer.bytes() / elementSize(buffer.type());
+  for (size_t i = 0; i < count; ++i) {
+    uint64_t bits = random();
+    float real = static_cast<float>(bits >> 40) * 0x1p-23f - 1.0f; // [-1, 1)
+    switch (buffer.type()) {
+    case ElementType::F32:
+      std::memcpy(memory + 4 * i, &real, 4);
+      break;
+    case ElementType::F64: {
+      double wide = real;
+      std::memcpy(memory + 8 * i, &wide, 8);
+      break;
+    }
+    case ElementType::F16:
+    case ElementType::BF16: {
+      uint16_t half = buffer.type() == ElementType::F16 ? floatToHalf(real) : floatToBfloat(real);
+      std::memcpy(memory + 2 * i, &half, 2);
+      break;
+    }
+    default: {
+      uint64_t small = buffer.type() == ElementType::I1 ? bits & 1 : bits % 128;
+      std::memcpy(memory + elementSize(buffer.type()) * i, &small, elementSize(buffer.type()));
+    }
+    }
+  }
+}
+
+static Status randomShape(const ProgramPlan &plan, size_t i, const std::vector<std::string> &dims,
+                          std::vector<int64_t> &shape) {
+  const std::string &name = plan.inputs[i].name;
+  for (const std::string &text : dims) {
+    size_t colon = text.rfind(':'), equals = text.find('=', colon == std::string::npos ? 0 : colon);
+    size_t axis = 0;
+    int64_t extent = 0;
+    if (colon == std::string::npos || equals == std::string::npos ||
+        std::from_chars(text.data() + colon + 1, text.data() + equals, axis).ptr != text.data() + equals ||
+        std::from_chars(text.data() + equals + 1, text.data() + text.size(), extent).ptr !=
+            text.data() + text.size() ||
+        extent < 0)
+      return fail(StatusCode::InvalidArgument, "--dim: expected name:axis=extent, but got '", text, "'");
+    if (text.substr(0, colon) != name)
+      continue;
+    if (axis >= shape.size())
+      return fail(StatusCode::InvalidArgument, "--dim: input '", name, "' has rank ", shape.size(),
+                  ", but got axis ", axis);
+    shape[axis] = extent;
+  }
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] < 0)
+      return fail(StatusCode::InvalidArgument, "input '", name, "': extent ", d,
+                  " is not fixed by the program; give --dim ", name, ":", d, "=N or --input ", name,
+                  "=file.npy");
+  return Status();
+}
+
+Result<std::vector<BufferRef>> Inputs::load(const ProgramPlan &plan, bool random) {
+  std::vector<BufferRef> buffers(plan.inputs.size());
+  std::vector<std::string> names;
+  for (const Port &port : plan.inputs)
+    names.push_back(port.name);
+  auto bind = [&](const std::string &name, NpyArray array, const std::string &file) -> Status {
+    int32_t index = plan.findInput(name);
+    if (index < 0)
+      return Status::error(StatusCode::NotFound, unknownName("input", name, "inputs", names));
+    if (buffers[static_cast<size_t>(index)])
+      return fail(StatusCode::InvalidArgument, "input '", name, "' is given twice");
+    TESSERA_ASSIGN(buffers[static_cast<size_t>(index)],
+                   wrapArray(plan, static_cast<size_t>(index), array, file));
+    keep.push_back(std::move(array));
+    return Status();
+  };
+  for (const std::string &text : files) {
+    if (text.ends_with(".npz") && text.find('=') == std::string::npos) {
+      auto entries = readNpz(text);
+      if (!entries.ok())
+        return entries.status();
+      for (auto &[name, array] : *entries)
+        TESSERA_TRY(bind(name, array, text));
+      continue;
+    }
+    TESSERA_ASSIGN(auto pair, splitPair(text, "--input"));
+    auto array = readNpy(pair.second);
+    if (!array.ok())
+      return array.status().withContext(concat("input '", pair.first, "'"));
+    TESSERA_TRY(bind(pair.first, array.take(), pair.second));
+  }
+  std::vector<std::string> missing;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    if (buffers[i])
+      continue;
+    const ValueInfo &value = plan.values[static_cast<size_t>(plan.inputs[i].value)];
+    if (!random) {
+      missing.push_back(concat("'", names[i], "' (", declared(value), ")"));
+      continue;
+    }
+    std::vector<int64_t> shape = value.shape;
+    TESSERA_TRY(randomShape(plan, i, dims, shape));
+    TESSERA_ASSIGN(buffers[i], Buffer::create(value.type, shape));
+    auto memory = buffers[i]->hostWrite();
+    if (!memory.ok())
+      return memory.status();
+    fillRandom(*buffers[i], seed + i);
+  }
+  if (!missing.empty())
+    return fail(StatusCode::InvalidArgument, missing.size() == 1 ? "input " : "inputs ", joinNames(missing),
+                missing.size() == 1 ? " is" : " are", " missing; give --input name=file.npy");
+  return buffers;
+}
+
+std::string compilerPath() {
+  char self[4096];
+  ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+  if (length <= 0)
+    return "";
+  std::string folder(self, static_cast<size_t>(length));
+  folder.resize(folder.rfind('/'));
+  for (const char *place : {"/tessera-compiler", "/../libexec/tessera/tessera-compiler"})
+    if (access((folder + place).c_str(), X_OK) == 0)
+      return folder + place;
+  return "";
+}
+
+Status forwardToCompiler(int argc, char **argv) {
+  std::string path = compilerPath();
+  if (path.empty())
+    return fail(StatusCode::NotFound, "'tessera ", argc > 1 ? argv[1] : "",
+                "' needs the compiler, but tessera-compiler is not beside this program; build it with "
+                "'make build', or copy installed programs (.tsx) here");
+  execv(path.c_str(), argv);
+  return fail(StatusCode::Io, "cannot start '", path, "': ", std::strerror(errno));
+}
+
+} // namespace tessera::tool

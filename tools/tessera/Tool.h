@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the subcommands of `tessera` share.
+#pragma once
+
+#include "tessera/base/Npy.h"
+#include "tessera/runtime/Program.h"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace tessera::tool {
+
+/// Options of every command that opens a program.
+struct OpenOptions {
+  std::string file, program, policy = "static", devices;
+  unsigned threads = 0;
+  void add(CLI::App &app);
+  Result<std::shared_ptr<Program>> open(bool profile) const;
+};
+
+/// Inputs of a program: from files, or random by seed.
+class Inputs {
+public:
+  std::vector<std::string> files; ///< "name=f.npy", or a .npz whose arrays have the names.
+  std::vector<std::string> dims;  ///< "name:0=512", for random inputs.
+  uint64_t seed = 1;
+  void add(CLI::App &app, bool random);
+  /// Buffers in the plan's order. Without `random`, every input must be given.
+  Result<std::vector<BufferRef>> load(const ProgramPlan &plan, bool random);
+
+private:
+  std::vector<NpyArray> keep;
+};
+
+/// Reads "name=value"; a failed Status names the option.
+Result<std::pair<std::string, std::string>> splitPair(const std::string &text, const char *option);
+std::vector<std::string> splitList(const std::string &text);
+/// Calls of a command: reports a failure on standard error and gives the exit status.
+int finish(const Status &status);
+/// JSON text of a string, with quotes.
+std::string jsonString(const std::string &text);
+/// A table with aligned columns; the first row is the head.
+std::string formatTable(const std::vector<std::vector<std::string>> &rows);
+
+/// Subcommands: each adds itself to the application and sets `action` when chosen.
+using Action = std::function<Status()>;
+void addRun(CLI::App &app, Action &action);
+void addBench(CLI::App &app, Action &action);
+void addExplain(CLI::App &app, Action &action);
+void addMachine(CLI::App &app, Action &action);
+
+/// Where tessera-compiler is, or "" when it is not installed.
+std::string compilerPath();
+/// Replaces this process by tessera-compiler with the same arguments; returns only when that fails.
+Status forwardToCompiler(int argc, char **argv);
+
+} // namespace tessera::tool

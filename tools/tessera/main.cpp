@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// `tessera`: one name for two programs. What runs installed programs is here and links
+// no LLVM; everything else is handed to tessera-compiler beside it.
+#include "Tool.h"
+#include "tessera/base/Diag.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstring>
+
+using namespace tessera;
+using namespace tessera::tool;
+
+static const std::vector<std::string> nativeCommands = {"run", "bench", "explain", "targets", "doctor"};
+static const std::vector<std::string> compilerCommands = {"compile", "install", "tune",    "eval",
+                                                          "report",  "cc",      "explore", "worker",
+                                                          "records", "sim",     "asm",     "disasm"};
+
+// True when a command that is native by name was given a file only the compiler understands.
+static bool needsCompiler(int argc, char **argv) {
+  for (int i = 2; i < argc; ++i) {
+    std::string_view word = argv[i];
+    for (std::string_view suffix : {".tsr", ".mlir", ".onnx"})
+      if (!word.starts_with("-") && word.ends_with(suffix))
+        return true;
+  }
+  return false;
+}
+
+int main(int argc, char **argv) {
+  std::string command;
+  for (int i = 1; i < argc && command.empty(); ++i)
+    if (argv[i][0] != '-')
+      command = argv[i];
+  auto isOne = [&](const std::vector<std::string> &list) {
+    return std::find(list.begin(), list.end(), command) != list.end();
+  };
+  if (isOne(compilerCommands) || (isOne(nativeCommands) && needsCompiler(argc, argv)))
+    return finish(forwardToCompiler(argc, argv));
+  if (!command.empty() && !isOne(nativeCommands) && argv[1] == command) {
+    std::vector<std::string> all = nativeCommands;
+    all.insert(all.end(), compilerCommands.begin(), compilerCommands.end());
+    return finish(
+        Status::error(StatusCode::InvalidArgument, unknownName("command", command, "commands", all)));
+  }
+
+  CLI::App app("Tessera: a retargetable, accuracy-aware compiler and runtime");
+  app.set_version_flag("--version", "tessera " TESSERA_VERSION);
+  app.footer("compile, install, tune, eval, report, cc and others need the compiler (tessera-compiler);\n"
+             "'tessera COMMAND --help' shows each with an example.\n\n"
+             "example: tessera run edges.tsx --input image=photo.npy --output edges=out.npy");
+  app.require_subcommand(1);
+  Action action;
+  addRun(app, action);
+  addBench(app, action);
+  addExplain(app, action);
+  addMachine(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    // Help and version are "errors" of status 0; a user's mistake is always 1.
+    if (error.get_exit_code() == 0)
+      return app.exit(error);
+    std::string text = error.what();
+    std::fprintf(stderr, "error: %s\nrun 'tessera %s--help' for the options\n", text.c_str(),
+                 command.empty() ? "" : (command + " ").c_str());
+    return 1;
+  }
+  try {
+    return finish(action());
+  } catch (const std::bad_alloc &) {
+    return finish(fail(StatusCode::OutOfMemory, "host: out of memory"));
+  }
+}
