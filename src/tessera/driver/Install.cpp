@@ -103,6 +103,7 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
   OwningOpRef<ModuleOp> kernels = ModuleOp::create(UnknownLoc::get(ctx), "kernels");
   std::vector<NodeLowering> nodes;
   std::vector<std::pair<Job *, int>> owners;
+  std::vector<OwningOpRef<ModuleOp>> ownScripts;
   nlohmann::json scripts = nlohmann::json::object();
   unsigned unique = 0;
   for (Job &job : jobs) {
@@ -116,13 +117,11 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
       FailureOr<Payload> payload = buildPayload(node, name, *kernels, payloadOptions);
       if (failed(payload))
         return failure();
-      NodeLowering lowering{node, payload->func, planPayload(*job.plan, node, *payload), {}};
+      NodeLowering lowering{node, payload->func, planPayload(*job.plan, node, *payload), {}, {}, {}};
       lowering.version.target = "cpu";
-      FailureOr<std::string> script = scheduleNode(lowering, *cpu, job.portable->scripts.get(), options.target);
-      if (failed(script))
+      if (failed(scheduleNode(lowering, *cpu, job.portable->scripts.get(), ownScripts, options.target)))
         return failure();
-      lowering.version.script = *script;
-      scripts[(job.graph.getSymName() + "." + node.getName()).str()] = *script;
+      scripts[(job.graph.getSymName() + "." + node.getName()).str()] = lowering.version.script;
       nodes.push_back(std::move(lowering));
       owners.push_back({&job, index});
     }

@@ -2,39 +2,32 @@
 // See Schedule.h.
 #include "tessera/driver/Schedule.h"
 
-#include "mlir/Dialect/Transform/IR/TransformDialect.h"
+#include "tessera/transforms/schedule/Script.h"
+
 #include "mlir/Dialect/Transform/IR/TransformOps.h"
-#include "mlir/Dialect/Transform/Interfaces/TransformInterfaces.h"
-#include "mlir/Dialect/Transform/Transforms/TransformInterpreterUtils.h"
-#include "mlir/IR/Verifier.h"
-#include "mlir/Parser/Parser.h"
 
 using namespace tessera;
 
-FailureOr<std::string> tessera::scheduleNode(NodeLowering &lowering, const Target &target, ModuleOp scripts,
-                                             const TargetOptions &options) {
-  MLIRContext *ctx = lowering.payload.getContext();
-  OwningOpRef<ModuleOp> own;
-  ModuleOp module = scripts;
-  transform::NamedSequenceOp entry;
-  if (scripts)
-    entry = scripts.lookupSymbol<transform::NamedSequenceOp>(lowering.node.getName());
-  std::string text;
-  if (!entry) {
-    text = target.writeSchedule(lowering.payload, options);
-    if (text.empty())
-      return text;
-    own = parseSourceString<ModuleOp>(text, ParserConfig(ctx), "default-schedule");
-    if (!own)
-      return failure();
-    module = *own;
-    entry = module.lookupSymbol<transform::NamedSequenceOp>("schedule");
+LogicalResult tessera::scheduleNode(NodeLowering &lowering, const Target &target, ModuleOp scripts,
+                                    std::vector<OwningOpRef<ModuleOp>> &own, const TargetOptions &options) {
+  std::string name = lowering.node.getName().str();
+  if (scripts && scripts.lookupSymbol<transform::NamedSequenceOp>(name)) {
+    lowering.script = scripts;
+    lowering.sequence = name;
+    llvm::raw_string_ostream os(lowering.version.script);
+    for (const std::string &sequence : {name, name + "_loops"})
+      if (Operation *op = scripts.lookupSymbol(sequence))
+        os << *op << "\n";
   } else {
-    llvm::raw_string_ostream(text) << entry;
+    std::string text = target.writeSchedule(lowering.payload, options);
+    if (text.empty())
+      return success();
+    lowering.version.script = text;
+    own.push_back(schedule::parseScript(lowering.payload.getContext(), text, "default schedule of '" + name + "'"));
+    if (!own.back())
+      return failure();
+    lowering.script = *own.back();
+    lowering.sequence = "schedule";
   }
-  transform::TransformOptions transformOptions;
-  if (failed(transform::applyTransformNamedSequence(lowering.payload, entry, module, transformOptions)) ||
-      failed(verify(lowering.payload)))
-    return failure();
-  return text;
+  return schedule::applyScript(lowering.payload, lowering.script, lowering.sequence);
 }

@@ -6,9 +6,9 @@
 
 namespace tessera {
 
-/// Applies the script for `lowering.node` to its payload and returns its text. A user's script for a node is a
-/// sequence named after it in `scripts` (which may be null).
-FailureOr<std::string> scheduleNode(NodeLowering &lowering, const Target &target, ModuleOp scripts,
-                                    const TargetOptions &options);
+/// Applies the script for `lowering.node` to its payload and keeps its text in the version. A user's script for a
+/// node is a sequence named after it in `scripts` (which may be null); scripts that the target writes are added to `own`.
+LogicalResult scheduleNode(NodeLowering &lowering, const Target &target, ModuleOp scripts,
+                           std::vector<OwningOpRef<ModuleOp>> &own, const TargetOptions &options);
 
 } // namespace tessera

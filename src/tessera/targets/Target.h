@@ -30,6 +30,8 @@ struct NodeLowering {
   func::FuncOp payload;
   plan::Env env;
   plan::Version version;
+  ModuleOp script;      ///< that was applied to the payload; null when there was none
+  std::string sequence; ///< of the script; the sequence `<name>_loops` is for the kernels
 };
 
 class Target {
@@ -38,7 +40,8 @@ public:
   virtual TargetInfo info(const TargetOptions &options) const = 0;
   /// Whether a node can run here at all; placement asks it.
   virtual bool supports(dfg::NodeOp node) const = 0;
-  /// A schedule script for a payload: a transform-dialect module with a sequence @schedule.
+  /// A schedule script for a payload: a transform-dialect module with a sequence @schedule for the payload, and
+  /// @schedule_loops for its kernels after they have become loops. Empty when there is nothing to do.
   virtual std::string writeSchedule(func::FuncOp payload, const TargetOptions &options) const = 0;
   /// Scheduled payloads of `module` → kernels in the target's own form, and the steps that run them.
   virtual LogicalResult lower(ModuleOp module, MutableArrayRef<NodeLowering> nodes,

@@ -27,6 +27,9 @@ LogicalResult splitKernels(func::FuncOp payload, plan::Env &env, plan::Version &
 /// size becomes part of the step that runs the kernel.
 LogicalResult placeScratch(func::FuncOp kernel, plan::Env &env, plan::Step &step);
 
+/// What is left of linalg in kernels → loops, tidied up: what the loop part of a schedule works on.
+LogicalResult lowerToLoops(ModuleOp kernels);
+
 /// Loops, vectors, memory and arithmetic → the LLVM dialect, and a wrapper with the kernel ABI around each kernel.
 LogicalResult lowerToLLVM(ModuleOp kernels);
 

@@ -175,6 +175,18 @@ static void wrapKernel(LLVM::LLVMFuncOp body, const Signature &signature) {
   LLVM::ReturnOp::create(b, loc, ValueRange{});
 }
 
+LogicalResult cpu::lowerToLoops(ModuleOp kernels) {
+  copiesToLinalg(kernels);
+  return runPasses(kernels, [](OpPassManager &pm) {
+    pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+    // A forall inside a task has no threads left to share it: plain loops.
+    pm.addPass(createForallToForLoopPass());
+    pm.addPass(createCanonicalizerPass());
+    pm.addPass(createCSEPass());
+    pm.addPass(createLoopInvariantCodeMotionPass());
+  });
+}
+
 LogicalResult cpu::lowerToLLVM(ModuleOp kernels) {
   llvm::StringMap<Signature> signatures;
   for (auto func : kernels.getOps<func::FuncOp>()) {
@@ -187,9 +199,7 @@ LogicalResult cpu::lowerToLLVM(ModuleOp kernels) {
     func.removeArgAttrsAttr();
     func->removeAttr(kernelAttr);
   }
-  copiesToLinalg(kernels);
   if (failed(runPasses(kernels, [](OpPassManager &pm) {
-        pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
         pm.addPass(createCanonicalizerPass());
         pm.addPass(createCSEPass());
         pm.addPass(createLoopInvariantCodeMotionPass());

@@ -5,6 +5,7 @@
 #include "tessera/base/CpuInfo.h"
 #include "tessera/targets/cpu/Cpu.h"
 #include "tessera/targets/cpu/Schedule.h"
+#include "tessera/transforms/schedule/Script.h"
 
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
@@ -51,6 +52,16 @@ public:
     for (NodeLowering &node : nodes)
       if (failed(cpu::splitKernels(node.payload, node.env, node.version)))
         return failure();
+    if (failed(cpu::lowerToLoops(module)))
+      return failure();
+    for (NodeLowering &node : nodes) {
+      std::string loops = node.sequence + "_loops";
+      if (!node.script || !node.script.lookupSymbol(loops))
+        continue;
+      for (const plan::Step &step : node.version.steps)
+        if (failed(schedule::applyScript(module.lookupSymbol(step.kernel), node.script, loops)))
+          return failure();
+    }
     return cpu::lowerToLLVM(module);
   }
 

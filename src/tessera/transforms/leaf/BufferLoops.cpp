@@ -15,12 +15,15 @@ struct Loops {
   dfg::NodeOp node;
   OpBuilder &b;
   Location loc;
-  SmallVector<Value> outs; ///< memory of each result
+  SmallVector<Value> outs;  ///< memory of each result
+  SmallVector<Value> ports; ///< of each input: the memory to use instead of it, or null
   explicit Loops(EmitContext &ctx) : ctx(ctx), node(ctx.node), b(ctx.b), loc(ctx.loc) {}
 
   void makeOutputs();
   /// Runs one instance; stores gathered results, returns all that it yields.
   SmallVector<Value> instance(OpBuilder &inner, ValueRange ids, ArrayRef<Value> accumulators);
+  /// Replaces dfg.accumulate under `root` by what it means on memory of one thread.
+  void lowerAccumulate(Operation *root);
   Value index(int64_t v) { return arith::ConstantIndexOp::create(b, loc, v); }
   void finish();
 };
@@ -48,7 +51,7 @@ SmallVector<Value> Loops::instance(OpBuilder &inner, ValueRange ids, ArrayRef<Va
   for (auto [id, value] : llvm::zip(node.getIds(), ids))
     map.map(id, value);
   for (unsigned i = 0; i < node.getInputs().size(); ++i) {
-    Value in = ctx.inputs[i];
+    Value in = i < ports.size() && ports[i] ? ports[i] : ctx.inputs[i];
     if (node.getPort(i).getMode() == dfg::PortMode::Each)
       in = tensor::ExtractOp::create(inner, loc, in, ids);
     map.map(node.getInputArgs()[i], in);
@@ -68,6 +71,23 @@ SmallVector<Value> Loops::instance(OpBuilder &inner, ValueRange ids, ArrayRef<Va
   return yielded;
 }
 
+// dfg.accumulate %v, %m[%k] → %m[%k] = combine(%m[%k], %v)
+void Loops::lowerAccumulate(Operation *root) {
+  SmallVector<dfg::AccumulateOp> ops;
+  root->walk([&](dfg::AccumulateOp op) { ops.push_back(op); });
+  for (dfg::AccumulateOp op : ops) {
+    dfg::ReductionAttr reduction;
+    for (unsigned i = 0; i < node.getInputs().size(); ++i)
+      if (op.getMemory() == (i < ports.size() && ports[i] ? ports[i] : ctx.inputs[i]))
+        reduction = node.getPort(i).getReduction();
+    OpBuilder at(op);
+    Value old = memref::LoadOp::create(at, op.getLoc(), op.getMemory(), op.getIndices());
+    Value v = dfg::buildCombine(at, op.getLoc(), reduction, old, op.getValue(), node);
+    memref::StoreOp::create(at, op.getLoc(), v, op.getMemory(), op.getIndices());
+    op.erase();
+  }
+}
+
 void Loops::finish() {
   for (unsigned r = 0; r < node.getNumYields(); ++r) {
     if (ctx.dests[r])
@@ -78,6 +98,26 @@ void Loops::finish() {
     else
       ctx.results[r] = memref::LoadOp::create(b, loc, outs[r]);
   }
+}
+
+// Adds the private copies of port `i`, in their order, to its memory.
+static void mergeCopies(EmitContext &ctx, unsigned i, Value copies) {
+  OpBuilder &b = ctx.b;
+  auto type = cast<MemRefType>(ctx.inputs[i].getType());
+  unsigned rank = type.getRank();
+  SmallVector<AffineExpr> kept;
+  for (unsigned d = 0; d < rank; ++d)
+    kept.push_back(b.getAffineDimExpr(d + 1));
+  SmallVector<AffineMap> maps = {AffineMap::getMultiDimIdentityMap(rank + 1, b.getContext()),
+                                 AffineMap::get(rank + 1, 0, kept, b.getContext())};
+  SmallVector<utils::IteratorType> iterators(rank + 1, utils::IteratorType::parallel);
+  iterators[0] = utils::IteratorType::reduction;
+  linalg::GenericOp::create(b, ctx.loc, TypeRange{}, ValueRange{copies}, ValueRange{ctx.inputs[i]}, maps, iterators,
+                            [&](OpBuilder &inner, Location l, ValueRange args) {
+                              Value v = dfg::buildCombine(inner, l, ctx.node.getPort(i).getReduction(), args[1], args[0],
+                                                          ctx.node);
+                              linalg::YieldOp::create(inner, l, v);
+                            });
 }
 
 LogicalResult leaf::emitBufferLoops(EmitContext &ctx) {
@@ -97,7 +137,11 @@ LogicalResult leaf::emitBufferLoops(EmitContext &ctx) {
     for (unsigned d = 0; d < node.getRank(); ++d)
       partial |= !yield.reduces(d);
   }
-  if (reduced.empty()) {
+  SmallVector<unsigned> accumulated;
+  for (unsigned i = 0; i < node.getInputs().size(); ++i)
+    if (node.getPort(i).getMode() == dfg::PortMode::Acc)
+      accumulated.push_back(i);
+  if (reduced.empty() && accumulated.empty()) {
     auto forall = scf::ForallOp::create(b, loc, getAsOpFoldResult(ctx.grid), ValueRange{}, std::nullopt);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(forall.getBody());
@@ -117,7 +161,7 @@ LogicalResult leaf::emitBufferLoops(EmitContext &ctx) {
   if (partial) {
     for (unsigned r : reduced)
       linalg::FillOp::create(b, loc, ValueRange{identity(b, r)}, ValueRange{loops.outs[r]});
-    scf::buildLoopNest(b, loc, zeros, ctx.grid, ones, [&](OpBuilder &inner, Location, ValueRange ids) {
+    scf::LoopNest nest = scf::buildLoopNest(b, loc, zeros, ctx.grid, ones, [&](OpBuilder &inner, Location, ValueRange ids) {
       SmallVector<Value> accumulators(node.getNumYields());
       SmallVector<SmallVector<Value>> places(node.getNumYields());
       for (unsigned r : reduced) {
@@ -130,11 +174,30 @@ LogicalResult leaf::emitBufferLoops(EmitContext &ctx) {
       for (unsigned r : reduced)
         memref::StoreOp::create(inner, loc, yielded[r], loops.outs[r], places[r]);
     });
+    loops.lowerAccumulate(nest.loops.front());
     loops.finish();
     return success();
   }
   // Each chunk of the outermost dimension has its own partial values; they are combined in the order of the chunks.
-  int64_t chunks = ordered ? 1 : ctx.options.reductionChunks;
+  // Private copies of an accumulated buffer cost memory: fewer chunks, and one, on the buffer itself, when it is large.
+  int64_t chunks = ordered ? 1 : accumulated.empty() ? ctx.options.reductionChunks : ctx.options.accumulateChunks;
+  for (unsigned i : accumulated) {
+    auto type = cast<MemRefType>(ctx.inputs[i].getType());
+    if (type.hasStaticShape() && type.getNumElements() > ctx.options.maxPrivateElements)
+      chunks = 1;
+  }
+  SmallVector<Value> copies(node.getInputs().size());
+  if (chunks > 1)
+    for (unsigned i : accumulated) {
+      auto type = cast<MemRefType>(ctx.inputs[i].getType());
+      SmallVector<int64_t> shape(type.getShape());
+      shape.insert(shape.begin(), chunks);
+      SmallVector<Value> dynamic;
+      for (int64_t d = 0; d < type.getRank(); ++d)
+        if (type.isDynamicDim(d))
+          dynamic.push_back(memref::DimOp::create(b, loc, ctx.inputs[i], d));
+      copies[i] = memref::AllocOp::create(b, loc, MemRefType::get(shape, type.getElementType()), dynamic);
+    }
   SmallVector<Value> partials(node.getNumYields());
   for (unsigned r : reduced)
     partials[r] = memref::AllocOp::create(
@@ -154,6 +217,21 @@ LogicalResult leaf::emitBufferLoops(EmitContext &ctx) {
     SmallVector<Value> lower = zeros, upper(ctx.grid);
     lower[0] = begin;
     upper[0] = end;
+    loops.ports.assign(node.getInputs().size(), Value());
+    for (unsigned i : accumulated) {
+      if (!copies[i])
+        continue;
+      auto type = cast<MemRefType>(copies[i].getType());
+      SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), strides(type.getRank(), b.getIndexAttr(1)),
+          sizes = memref::getMixedSizes(b, loc, copies[i]);
+      offsets[0] = chunk;
+      sizes[0] = b.getIndexAttr(1);
+      auto own = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(
+          cast<MemRefType>(ctx.inputs[i].getType()).getShape(), type, offsets, sizes, strides));
+      loops.ports[i] = memref::SubViewOp::create(b, loc, own, copies[i], offsets, sizes, strides);
+      Value id = constantOf(b, loc, dfg::getIdentity(node.getPort(i).getReduction(), type.getElementType(), node));
+      linalg::FillOp::create(b, loc, ValueRange{id}, ValueRange{loops.ports[i]});
+    }
     SmallVector<Value> inits;
     for (unsigned r : reduced)
       inits.push_back(identity(b, r));
@@ -171,6 +249,15 @@ LogicalResult leaf::emitBufferLoops(EmitContext &ctx) {
         });
     for (auto [r, v] : llvm::zip(reduced, nest.results))
       memref::StoreOp::create(b, loc, v, partials[r], chunk);
+    loops.lowerAccumulate(forall);
+  }
+  loops.ports.clear();
+  for (unsigned i : accumulated)
+    if (copies[i])
+      mergeCopies(ctx, i, copies[i]);
+  if (reduced.empty()) {
+    loops.finish();
+    return success();
   }
   Value count = loops.index(chunks);
   SmallVector<Value> inits;

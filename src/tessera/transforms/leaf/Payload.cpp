@@ -192,6 +192,16 @@ LogicalResult leaf::emitNode(EmitContext &ctx) {
   return emitGeneric(ctx);
 }
 
+// What does not depend on the instance is computed once, before the loops.
+static void hoistInvariants(func::FuncOp func) {
+  func.walk([](linalg::GenericOp generic) {
+    for (Operation &op : llvm::make_early_inc_range(generic.getBody()->without_terminator()))
+      if (!op.getNumRegions() && isPure(&op) && !isa<linalg::IndexOp>(op) &&
+          llvm::all_of(op.getOperands(), [&](Value v) { return v.getParentRegion()->isProperAncestor(&generic.getRegion()); }))
+        op.moveBefore(generic);
+  });
+}
+
 FailureOr<Payload> tessera::buildPayload(dfg::NodeOp node, StringRef name, ModuleOp module,
                                          const PayloadOptions &options) {
   OpBuilder b(module.getBodyRegion());
@@ -259,6 +269,7 @@ FailureOr<Payload> tessera::buildPayload(dfg::NodeOp node, StringRef name, Modul
     return failure();
   }
   func::ReturnOp::create(b, node.getLoc());
+  hoistInvariants(payload.func);
   if (options.contract)
     payload.func.walk([&](Operation *op) {
       if (isa<arith::MulFOp, arith::AddFOp, arith::SubFOp>(op)) {

@@ -23,6 +23,8 @@ struct PayloadArg {
 struct PayloadOptions {
   /// Chunks of a reduction's grid. They depend on the grid alone, so that results do not depend on threads.
   int64_t reductionChunks = 64;
+  /// Private copies of a buffer that instances accumulate into, unless it has more elements than the second figure.
+  int64_t accumulateChunks = 16, maxPrivateElements = 1 << 20;
   /// Let float multiplications and additions contract into fused ones.
   bool contract = true;
 };
