@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Just enough PNG and .npy for pictures in and out of our programs, with nothing but Python's own library.
 
-Reads 8-bit grey, grey with alpha, RGB and RGBA without interlacing; writes 8-bit grey. Arrays are two-dimensional.
+Reads 8-bit grey, grey with alpha, RGB and RGBA without interlacing; writes 8-bit grey. Arrays have rank 2, or 0 for a number.
 """
 import array
 import ast
@@ -95,12 +95,14 @@ def write_png(path, rows):
 
 
 def write_npy(path, rows):
-    """Rows of numbers as a float32 array."""
-    text = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({len(rows)}, {len(rows[0])}), }}"
+    """Rows of numbers as a float32 array; a number as one of rank 0."""
+    scalar = isinstance(rows, float)
+    shape = "()" if scalar else f"({len(rows)}, {len(rows[0])})"
+    text = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}"
     text += " " * (-(len(text) + 11) % 64) + "\n"
     with open(path, "wb") as f:
         f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode())
-        for row in rows:
+        for row in [[rows]] if scalar else rows:
             values = array.array("f", row)
             if sys.byteorder == "big":
                 values.byteswap()

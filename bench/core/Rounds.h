@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the drivers of the core suite share: alternating rounds of us and a peer in one process, reported as a line of
-// JSON that bench/measure.py reads.
+// What the drivers of the core suite share: alternating rounds of us and a peer in one process, reported as a
+// line of JSON that bench/measure.py reads.
 #pragma once
 
 #include "tessera/runtime.h"
@@ -15,7 +15,8 @@
 namespace bench {
 
 inline double now() {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 /// Ends the program when a call of the runtime failed.
@@ -40,8 +41,8 @@ struct Report {
       }
       return "[" + s + "]";
     };
-    std::printf("{\"case\": \"%s\", \"config\": \"%s\", \"peer\": \"%s\", \"ours\": %s, \"peer_times\": %s", name.c_str(), config.c_str(),
-                peer.c_str(), list(ours).c_str(), list(theirs).c_str());
+    std::printf("{\"case\": \"%s\", \"config\": \"%s\", \"peer\": \"%s\", \"ours\": %s, \"peer_times\": %s",
+                name.c_str(), config.c_str(), peer.c_str(), list(ours).c_str(), list(theirs).c_str());
     if (!note.empty())
       std::printf(", \"note\": \"%s\"", note.c_str());
     std::printf("}\n");
@@ -57,9 +58,11 @@ inline double time(const std::function<void()> &call, int count = 1) {
   return (now() - start) / count;
 }
 
-/// Alternates the two, the first of a pair changing from round to round. The pause lets idle threads of one side, which
-/// spin for a moment in the hope of more work, go to sleep before the other side is timed; an untimed call then warms it up.
-inline void alternate(Report &report, int rounds, const std::function<void()> &ours, const std::function<void()> &theirs, int count = 1) {
+/// Alternates the two, the first of a pair changing from round to round. The pause lets idle threads of one
+/// side, which spin for a moment in the hope of more work, go to sleep before the other side is timed; an
+/// untimed call then warms it up.
+inline void alternate(Report &report, int rounds, const std::function<void()> &ours,
+                      const std::function<void()> &theirs, int count = 1) {
   auto once = [&](const std::function<void()> &call) {
     std::this_thread::sleep_for(std::chrono::milliseconds(8));
     call();
@@ -74,6 +77,8 @@ inline void alternate(Report &report, int rounds, const std::function<void()> &o
   }
 }
 
-inline std::string threadsText(unsigned threads) { return std::to_string(threads) + (threads == 1 ? " thread" : " threads"); }
+inline std::string threadsText(unsigned threads) {
+  return std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+}
 
 } // namespace bench

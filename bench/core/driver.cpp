@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Runs one case of the core suite: an installed program of ours and its OpenMP rival, in the same process on the same
-// inputs, in alternating rounds. Checks that both gave the same answer before anything is reported.
+// Runs one case of the core suite: an installed program of ours and its OpenMP rival, in the same process on
+// the same inputs, in alternating rounds. Checks that both gave the same answer before anything is reported.
 //
 // usage: bench_core_driver CASE PROGRAM.tsx PEERS.so THREADS ROUNDS [SCALE]
 #include "Rounds.h"
@@ -124,7 +124,8 @@ struct Setup {
   double scale;
 
   /// Runs both once, lets `agree` look at the results, then measures.
-  void measure(const std::string &size, const char *peer, Ours &ours, const std::function<void()> &theirs, const std::function<void()> &agree) {
+  void measure(const std::string &size, const char *peer, Ours &ours, const std::function<void()> &theirs,
+               const std::function<void()> &agree) {
     ours.run();
     theirs();
     agree();
@@ -143,10 +144,12 @@ void saxpy(Setup &s) {
   a[0] = 2.5f;
   fill(x, -1, 1), fill(y, -1, 1);
   Ours ours(s.program, s.threads);
-  ours.input("a", a, TSR_F32), ours.input("x", x, TSR_F32), ours.input("y", y, TSR_F32), ours.output("z", z, TSR_F32);
+  ours.input("a", a, TSR_F32), ours.input("x", x, TSR_F32), ours.input("y", y, TSR_F32),
+      ours.output("z", z, TSR_F32);
   auto peer = s.peers.get<void (*)(float, const float *, const float *, float *, int64_t)>("peer_saxpy");
-  s.measure(number(n), "openmp", ours, [&] { peer(a[0], x.data(), y.data(), w.data(), n); },
-            [&] { mustAgree(largestDifference(z, w) < 1e-5, s.name, number(n)); });
+  s.measure(
+      number(n), "openmp", ours, [&] { peer(a[0], x.data(), y.data(), w.data(), n); },
+      [&] { mustAgree(largestDifference(z, w) < 1e-5, s.name, number(n)); });
 }
 
 void stencil(Setup &s) {
@@ -156,8 +159,9 @@ void stencil(Setup &s) {
   Ours ours(s.program, s.threads);
   ours.input("x", x, TSR_F32), ours.output("y", y, TSR_F32);
   auto peer = s.peers.get<void (*)(const float *, float *, int64_t, int64_t, int64_t)>("peer_stencil");
-  s.measure(number(n) + "^3", "openmp", ours, [&] { peer(x.data(), w.data(), n, n, n); },
-            [&] { mustAgree(largestDifference(y, w) < 1e-5, s.name, number(n)); });
+  s.measure(
+      number(n) + "^3", "openmp", ours, [&] { peer(x.data(), w.data(), n, n, n); },
+      [&] { mustAgree(largestDifference(y, w) < 1e-5, s.name, number(n)); });
 }
 
 void mandelbrot(Setup &s) {
@@ -166,16 +170,19 @@ void mandelbrot(Setup &s) {
   Array<int32_t> limit({}), steps({h, w}), theirs({h, w});
   height[0] = h, width[0] = w, limit[0] = 256;
   Ours ours(s.program, s.threads);
-  ours.input("height", height, TSR_INDEX), ours.input("width", width, TSR_INDEX), ours.input("limit", limit, TSR_I32);
+  ours.input("height", height, TSR_INDEX), ours.input("width", width, TSR_INDEX),
+      ours.input("limit", limit, TSR_I32);
   ours.output("steps", steps, TSR_I32);
   auto peer = s.peers.get<void (*)(int32_t *, int64_t, int64_t, int32_t)>("peer_mandelbrot");
-  s.measure(number(h) + "x" + number(w), "openmp", ours, [&] { peer(theirs.data(), h, w, limit[0]); }, [&] {
-    // The rival contracts products and sums, so points close to the border may differ.
-    int64_t different = 0;
-    for (int64_t i = 0; i < steps.count; ++i)
-      different += steps[i] != theirs[i];
-    mustAgree(different * 50 <= steps.count, s.name, number(different) + " points");
-  });
+  s.measure(
+      number(h) + "x" + number(w), "openmp", ours, [&] { peer(theirs.data(), h, w, limit[0]); },
+      [&] {
+        // The rival contracts products and sums, so points close to the border may differ.
+        int64_t different = 0;
+        for (int64_t i = 0; i < steps.count; ++i)
+          different += steps[i] != theirs[i];
+        mustAgree(different * 50 <= steps.count, s.name, number(different) + " points");
+      });
 }
 
 void sum(Setup &s) {
@@ -186,13 +193,15 @@ void sum(Setup &s) {
   ours.input("x", x, TSR_F32), ours.output("total", total, TSR_F32);
   auto peer = s.peers.get<float (*)(const float *, int64_t)>("peer_sum");
   float result = 0;
-  s.measure(number(n), "openmp", ours, [&] { result = peer(x.data(), n); }, [&] {
-    double exact = 0;
-    for (int64_t i = 0; i < n; ++i)
-      exact += x[i];
-    mustAgree(std::fabs(total[0] - exact) < 1e-3 * exact && std::fabs(result - exact) < 1e-3 * exact, s.name,
-              std::to_string(total[0]) + " and " + std::to_string(result));
-  });
+  s.measure(
+      number(n), "openmp", ours, [&] { result = peer(x.data(), n); },
+      [&] {
+        double exact = 0;
+        for (int64_t i = 0; i < n; ++i)
+          exact += x[i];
+        mustAgree(std::fabs(total[0] - exact) < 1e-3 * exact && std::fabs(result - exact) < 1e-3 * exact,
+                  s.name, std::to_string(total[0]) + " and " + std::to_string(result));
+      });
 }
 
 void histogram(Setup &s) {
@@ -205,8 +214,9 @@ void histogram(Setup &s) {
   Ours ours(s.program, s.threads);
   ours.input("x", x, TSR_I8), ours.output("counts", counts, TSR_I32);
   auto peer = s.peers.get<void (*)(const uint8_t *, int64_t, int32_t *)>("peer_histogram");
-  s.measure(number(n), "openmp", ours, [&] { peer(x.data(), n, theirs.data()); },
-            [&] { mustAgree(largestDifference(counts, theirs) == 0, s.name, "counts"); });
+  s.measure(
+      number(n), "openmp", ours, [&] { peer(x.data(), n, theirs.data()); },
+      [&] { mustAgree(largestDifference(counts, theirs) == 0, s.name, "counts"); });
 }
 
 void matmul(Setup &s) {
@@ -226,8 +236,10 @@ void matmul(Setup &s) {
   };
   bool second = best(ikj) < best(ijk);
   Function peer = second ? ikj : ijk;
-  s.measure(number(n) + "^3", second ? "openmp ikj" : "openmp ijk", ours, [&] { peer(a.data(), b.data(), d.data(), n, n, n); },
-            [&] { mustAgree(largestDifference(c, d) < 1e-5 * static_cast<double>(n), s.name, number(n)); });
+  s.measure(
+      number(n) + "^3", second ? "openmp ikj" : "openmp ijk", ours,
+      [&] { peer(a.data(), b.data(), d.data(), n, n, n); },
+      [&] { mustAgree(largestDifference(c, d) < 1e-5 * static_cast<double>(n), s.name, number(n)); });
 }
 
 } // namespace
@@ -238,9 +250,15 @@ int main(int argc, char **argv) {
     return 1;
   }
   const int threads = std::atoi(argv[4]);
-  Setup setup{argv[1], argv[2], Peers(argv[3], threads), static_cast<unsigned>(threads), std::atoi(argv[5]), argc > 6 ? std::atof(argv[6]) : 1};
-  const std::pair<const char *, void (*)(Setup &)> cases[] = {{"saxpy", saxpy}, {"stencil", stencil},     {"mandelbrot", mandelbrot},
-                                                              {"sum", sum},     {"histogram", histogram}, {"matmul", matmul}};
+  Setup setup{argv[1],
+              argv[2],
+              Peers(argv[3], threads),
+              static_cast<unsigned>(threads),
+              std::atoi(argv[5]),
+              argc > 6 ? std::atof(argv[6]) : 1};
+  const std::pair<const char *, void (*)(Setup &)> cases[] = {
+      {"saxpy", saxpy}, {"stencil", stencil},     {"mandelbrot", mandelbrot},
+      {"sum", sum},     {"histogram", histogram}, {"matmul", matmul}};
   for (auto [name, run] : cases)
     if (setup.name == name) {
       run(setup);

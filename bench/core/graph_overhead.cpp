@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a graph costs beside its work: 100 layers of 10 nodes that only add one to a number, each after two of the layer before, against oneTBB's flow
-// graph of the same shape; and the launch of a graph of six. Our programs are written by handmade.py, so no compiler can
-// fuse the nodes away.
+// What a graph costs beside its work: 100 layers of 10 nodes that only add one to a number, each after two of
+// the layer before, against oneTBB's flow graph of the same shape; and the launch of a graph of six. Our
+// programs are written by handmade.py, so no compiler can fuse the nodes away.
 //
 // usage: bench_core_graph_overhead LAYERS.tsx SIX.tsx THREADS ROUNDS
 #include "Rounds.h"
@@ -52,7 +52,8 @@ public:
       std::vector<Node *> current;
       for (size_t j = 0; j < width; ++j) {
         int64_t *in = &depths[l * width + j], *out = in + width;
-        nodes.push_back(std::make_unique<Node>(graph, [in, out](const flow::continue_msg &) { *out = *in + 1; }));
+        nodes.push_back(
+            std::make_unique<Node>(graph, [in, out](const flow::continue_msg &) { *out = *in + 1; }));
         current.push_back(nodes.back().get());
         if (l == 0)
           flow::make_edge(start, *current.back());
@@ -78,7 +79,8 @@ private:
   std::vector<std::unique_ptr<flow::continue_node<flow::continue_msg>>> nodes;
 };
 
-void compare(const char *name, const char *path, size_t layers, size_t width, unsigned threads, int rounds, int count) {
+void compare(const char *name, const char *path, size_t layers, size_t width, unsigned threads, int rounds,
+             int count) {
   Launcher ours(path, threads);
   if (ours.nodes() != layers * width) {
     std::fprintf(stderr, "error: %s has %zu nodes, expected %zu\n", path, ours.nodes(), layers * width);
@@ -92,11 +94,16 @@ void compare(const char *name, const char *path, size_t layers, size_t width, un
   ours.run();
   arena.execute([&] { theirs->run(); });
   if (ours.result() != static_cast<int64_t>(layers) || theirs->result() != static_cast<int64_t>(layers)) {
-    std::fprintf(stderr, "error: %s: expected depth %zu, but got %ld and %ld\n", name, layers, static_cast<long>(ours.result()),
-                 static_cast<long>(theirs->result()));
+    std::fprintf(stderr, "error: %s: expected depth %zu, but got %ld and %ld\n", name, layers,
+                 static_cast<long>(ours.result()), static_cast<long>(theirs->result()));
     std::exit(1);
   }
-  Report report{name, std::to_string(layers) + "x" + std::to_string(width) + ", " + threadsText(threads), "oneTBB flow", "", {}, {}};
+  Report report{name,
+                std::to_string(layers) + "x" + std::to_string(width) + ", " + threadsText(threads),
+                "oneTBB flow",
+                "",
+                {},
+                {}};
   alternate(report, rounds, [&] { ours.run(); }, [&] { arena.execute([&] { theirs->run(); }); }, count);
   report.print();
 }

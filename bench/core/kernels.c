@@ -4,7 +4,9 @@ typedef unsigned long u64;
 typedef long i64;
 
 // A node as good as empty: it says how deep in the graph it is, which shows that all ran, and in order.
-void depth(const u64 *args, const i64 begin[3], const i64 end[3], void *scratch) { *(i64 *)args[0] = *(const i64 *)args[1] + 1; }
+void depth(const u64 *args, const i64 begin[3], const i64 end[3], void *scratch) {
+  *(i64 *)args[0] = *(const i64 *)args[1] + 1;
+}
 
 // One stage of a stream: some arithmetic for each element.
 void stage(const u64 *args, const i64 begin[3], const i64 end[3], void *scratch) {

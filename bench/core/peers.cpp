@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The rivals: the same computations as a careful programmer writes them with OpenMP, compiled with -O3 -march=native.
-// A library of its own, so that its flags and its runtime touch nothing else.
+// The rivals: the same computations as a careful programmer writes them with OpenMP, compiled with -O3
+// -march=native. A library of its own, so that its flags and its runtime touch nothing else.
 #include <cstdint>
 #include <cstring>
 #include <omp.h>
@@ -29,7 +29,8 @@ void peer_stencil(const float *__restrict x, float *__restrict y, int64_t n0, in
       float *out = y + (i * n1 + j) * n2;
 #pragma omp simd
       for (int64_t k = 0; k < n2; ++k)
-        out[k] = 0.1f * (c[k - plane] + c[k + plane] + c[k - row] + c[k + row] + c[k - 1] + c[k + 1]) + 0.4f * c[k];
+        out[k] = 0.1f * (c[k - plane] + c[k + plane] + c[k - row] + c[k + row] + c[k - 1] + c[k + 1]) +
+                 0.4f * c[k];
     }
 }
 
@@ -73,7 +74,8 @@ void peer_histogram(const uint8_t *x, int64_t n, int32_t *counts) {
   }
 }
 
-void peer_matmul_ijk(const float *__restrict a, const float *__restrict b, float *__restrict c, int64_t m, int64_t n, int64_t k) {
+void peer_matmul_ijk(const float *__restrict a, const float *__restrict b, float *__restrict c, int64_t m,
+                     int64_t n, int64_t k) {
 #pragma omp parallel for
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = 0; j < n; ++j) {
@@ -84,7 +86,8 @@ void peer_matmul_ijk(const float *__restrict a, const float *__restrict b, float
     }
 }
 
-void peer_matmul_ikj(const float *__restrict a, const float *__restrict b, float *__restrict c, int64_t m, int64_t n, int64_t k) {
+void peer_matmul_ikj(const float *__restrict a, const float *__restrict b, float *__restrict c, int64_t m,
+                     int64_t n, int64_t k) {
 #pragma omp parallel for
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < n; ++j)

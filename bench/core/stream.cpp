@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A stream of four stages against oneTBB's parallel_pipeline: the same function for every stage, the same number of items on
-// their way. Times are milliseconds for a thousand items. Our program is written by handmade.py.
+// A stream of four stages against oneTBB's parallel_pipeline: the same function for every stage, the same
+// number of items on their way. Times are milliseconds for a thousand items. Our program is written by
+// handmade.py.
 //
 // usage: bench_core_stream STREAM.tsx THREADS ROUNDS
 #include "Rounds.h"
@@ -19,7 +20,8 @@ namespace {
 constexpr int64_t items = 1000, length = 2048;
 
 void work(const float *x, float *y) {
-  const uint64_t args[] = {reinterpret_cast<uint64_t>(x), reinterpret_cast<uint64_t>(y), static_cast<uint64_t>(length)};
+  const uint64_t args[] = {reinterpret_cast<uint64_t>(x), reinterpret_cast<uint64_t>(y),
+                           static_cast<uint64_t>(length)};
   const int64_t begin[3] = {0, 0, 0}, end[3] = {1, 1, 1};
   stage(args, begin, end, nullptr);
 }
@@ -35,23 +37,26 @@ double theirs(std::vector<Item> &pool, const std::vector<float> &input, double &
   double start = now();
   tbb::parallel_pipeline(
       pool.size(),
-      tbb::make_filter<void, Item *>(tbb::filter_mode::serial_in_order,
-                                     [&](tbb::flow_control &control) -> Item * {
-                                       if (next == items) {
-                                         control.stop();
-                                         return nullptr;
-                                       }
-                                       // No more than pool.size() items are on their way, and they leave in order.
-                                       Item *item = &pool[static_cast<size_t>(next++) % pool.size()];
-                                       work(input.data(), item->data[0]);
-                                       return item;
-                                     }) &
-          tbb::make_filter<Item *, Item *>(tbb::filter_mode::parallel, [](Item *i) { work(i->data[0], i->data[1]); return i; }) &
-          tbb::make_filter<Item *, Item *>(tbb::filter_mode::parallel, [](Item *i) { work(i->data[1], i->data[2]); return i; }) &
-          tbb::make_filter<Item *, void>(tbb::filter_mode::serial_in_order, [&](Item *i) {
-            work(i->data[2], i->data[3]);
-            sum += i->data[3][7];
-          }));
+      tbb::make_filter<void,
+                       Item *>(tbb::filter_mode::serial_in_order, [&](tbb::flow_control &control) -> Item * {
+        if (next == items) {
+          control.stop();
+          return nullptr;
+        }
+        // No more than pool.size() items are on their way, and they leave in order.
+        Item *item = &pool[static_cast<size_t>(next++) % pool.size()];
+        work(input.data(), item->data[0]);
+        return item;
+      }) & tbb::make_filter<Item *, Item *>(tbb::filter_mode::parallel, [](Item *i) {
+        work(i->data[0], i->data[1]);
+        return i;
+      }) & tbb::make_filter<Item *, Item *>(tbb::filter_mode::parallel, [](Item *i) {
+        work(i->data[1], i->data[2]);
+        return i;
+      }) & tbb::make_filter<Item *, void>(tbb::filter_mode::serial_in_order, [&](Item *i) {
+        work(i->data[2], i->data[3]);
+        sum += i->data[3][7];
+      }));
   return now() - start;
 }
 
@@ -117,7 +122,12 @@ int main(int argc, char **argv) {
   // oneTBB is given the better of our capacity and four items for each thread.
   std::vector<Item> pool(std::max<size_t>(capacity, 4 * threads));
   double a = 0, b = 0;
-  Report report{"4-stage stream", std::to_string(length) + " floats, " + threadsText(threads), "oneTBB pipeline", "", {}, {}};
+  Report report{"4-stage stream",
+                std::to_string(length) + " floats, " + threadsText(threads),
+                "oneTBB pipeline",
+                "",
+                {},
+                {}};
   for (int r = 0; r <= rounds; ++r) {
     std::this_thread::sleep_for(std::chrono::milliseconds(8));
     double t = ours(program, buffer, a);

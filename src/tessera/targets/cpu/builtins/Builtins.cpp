@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Finds the embedded builtins of an architecture. The arrays themselves are written by embed.py during the build.
+// Finds the embedded builtins of an architecture. The arrays themselves are written by embed.py during the
+// build.
 #include "tessera/targets/cpu/builtins/Builtins.h"
 
-#define TESSERA_BUILTINS(arch)                                                                                \
-  extern const unsigned long tesseraBuiltinsBitcode_##arch##Size, tesseraBuiltinsObject_##arch##Size;         \
+#define TESSERA_BUILTINS(arch)                                                                               \
+  extern const unsigned long tesseraBuiltinsBitcode_##arch##Size, tesseraBuiltinsObject_##arch##Size;        \
   extern const unsigned char tesseraBuiltinsBitcode_##arch[], tesseraBuiltinsObject_##arch[];
 TESSERA_BUILTINS(x86_64)
 TESSERA_BUILTINS(aarch64)
@@ -16,8 +17,8 @@ static std::string_view view(const unsigned char *data, unsigned long size) {
   return {reinterpret_cast<const char *>(data), size};
 }
 
-#define TESSERA_RETURN(kind, name)                                                                            \
-  if (arch == #name)                                                                                          \
+#define TESSERA_RETURN(kind, name)                                                                           \
+  if (arch == #name)                                                                                         \
     return view(tesseraBuiltins##kind##_##name, tesseraBuiltins##kind##_##name##Size);
 
 std::string_view builtinsBitcode(std::string_view arch) {

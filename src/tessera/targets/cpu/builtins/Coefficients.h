@@ -2,6 +2,7 @@
 // Written by fit.py; edit that. POLY_X(x) is a polynomial in Horner's form; 32 marks those short enough for
 // single precision computed in double, F those in single precision throughout.
 #pragma once
+// clang-format off
 
 // Degree 11 on [-0.34692, 0.34692], relative error 2^-60.6.
 #define POLY_EXP(x) ((((((((((((0x1.61bff1c64f494p-33) * (x) + 0x1.1f7f6aa421dd8p-29) * (x) + 0x1.ae642c5c1fa33p-26) * (x) + 0x1.27e4d3f50d87fp-22) * (x) + 0x1.71de3a5aaefb9p-19) * (x) + 0x1.a01a01a9f72adp-16) * (x) + 0x1.a01a01a01969bp-13) * (x) + 0x1.6c16c16c15a48p-10) * (x) + 0x1.1111111111111p-7) * (x) + 0x1.5555555555557p-5) * (x) + 0x1.5555555555555p-3) * (x) + 0x1.0000000000000p-1)

@@ -1,53 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Functions whose results are exact or correctly rounded: rounding to integers, fma, fmod, remainder, scaling by
-// powers of two, integer powers. Code generation asks for them by name where a CPU has no instruction: rounding on
-// plain x86-64, fma without FMA. The loops of fmod and remainder do not vectorise.
+// Functions whose results are exact or correctly rounded: rounding to integers, fma, fmod, remainder, scaling
+// by powers of two, integer powers. Code generation asks for them by name where a CPU has no instruction:
+// rounding on plain x86-64, fma without FMA. The loops of fmod and remainder do not vectorise.
 #include "Support.h"
 
-//===--- Rounding ---------------------------------------------------------------------------------------------===//
+//===--- Rounding
+//---------------------------------------------------------------------------------------------===//
 
 // Magnitudes from 2^52 (2^23) up are integers already, and NaN stays itself.
-#define ROUNDING(type, suffix, abs, sign, big)                                                                \
-  HELPER type even##suffix(type a) { return (a + big) - big; }                                                \
-  MATH type FN(rint##suffix)(type x) {                                                                        \
-    type a = abs(x);                                                                                          \
-    return sign(a < big ? even##suffix(a) : a, x);                                                            \
-  }                                                                                                           \
-  MATH type FN(nearbyint##suffix)(type x) {                                                                   \
-    type a = abs(x);                                                                                          \
-    return sign(a < big ? even##suffix(a) : a, x);                                                            \
-  }                                                                                                           \
-  MATH type FN(roundeven##suffix)(type x) {                                                                   \
-    type a = abs(x);                                                                                          \
-    return sign(a < big ? even##suffix(a) : a, x);                                                            \
-  }                                                                                                           \
-  MATH type FN(trunc##suffix)(type x) {                                                                       \
-    type a = abs(x), r = even##suffix(a);                                                                     \
-    r = r > a ? r - (type)1 : r;                                                                              \
-    return sign(a < big ? r : a, x);                                                                          \
-  }                                                                                                           \
-  MATH type FN(floor##suffix)(type x) {                                                                       \
-    type a = abs(x), r = sign(even##suffix(a), x);                                                            \
-    r = r > x ? r - (type)1 : r;                                                                              \
-    return a < big ? sign(r, x) : x;                                                                          \
-  }                                                                                                           \
-  MATH type FN(ceil##suffix)(type x) {                                                                        \
-    type a = abs(x), r = sign(even##suffix(a), x);                                                            \
-    r = r < x ? r + (type)1 : r;                                                                              \
-    return a < big ? sign(r, x) : x;                                                                          \
-  }                                                                                                           \
-  MATH type FN(round##suffix)(type x) {                                                                       \
-    type a = abs(x), r = even##suffix(a);                                                                     \
-    r = a - r >= (type)0.5 ? r + (type)1 : r;                                                                 \
-    return sign(a < big ? r : a, x);                                                                          \
+#define ROUNDING(type, suffix, abs, sign, big)                                                               \
+  HELPER type even##suffix(type a) { return (a + big) - big; }                                               \
+  MATH type FN(rint##suffix)(type x) {                                                                       \
+    type a = abs(x);                                                                                         \
+    return sign(a < big ? even##suffix(a) : a, x);                                                           \
+  }                                                                                                          \
+  MATH type FN(nearbyint##suffix)(type x) {                                                                  \
+    type a = abs(x);                                                                                         \
+    return sign(a < big ? even##suffix(a) : a, x);                                                           \
+  }                                                                                                          \
+  MATH type FN(roundeven##suffix)(type x) {                                                                  \
+    type a = abs(x);                                                                                         \
+    return sign(a < big ? even##suffix(a) : a, x);                                                           \
+  }                                                                                                          \
+  MATH type FN(trunc##suffix)(type x) {                                                                      \
+    type a = abs(x), r = even##suffix(a);                                                                    \
+    r = r > a ? r - (type)1 : r;                                                                             \
+    return sign(a < big ? r : a, x);                                                                         \
+  }                                                                                                          \
+  MATH type FN(floor##suffix)(type x) {                                                                      \
+    type a = abs(x), r = sign(even##suffix(a), x);                                                           \
+    r = r > x ? r - (type)1 : r;                                                                             \
+    return a < big ? sign(r, x) : x;                                                                         \
+  }                                                                                                          \
+  MATH type FN(ceil##suffix)(type x) {                                                                       \
+    type a = abs(x), r = sign(even##suffix(a), x);                                                           \
+    r = r < x ? r + (type)1 : r;                                                                             \
+    return a < big ? sign(r, x) : x;                                                                         \
+  }                                                                                                          \
+  MATH type FN(round##suffix)(type x) {                                                                      \
+    type a = abs(x), r = even##suffix(a);                                                                    \
+    r = a - r >= (type)0.5 ? r + (type)1 : r;                                                                \
+    return sign(a < big ? r : a, x);                                                                         \
   }
 ROUNDING(double, , abs64, sign64, 0x1p52)
 ROUNDING(float, f, abs32, sign32, 0x1p23f)
 
-//===--- fma --------------------------------------------------------------------------------------------------===//
+//===--- fma
+//--------------------------------------------------------------------------------------------------===//
 
-// The product is exact in double. The sum is rounded to odd (the last bit is set when anything was lost), so that
-// the rounding to single precision sees on which side of a tie it is.
+// The product is exact in double. The sum is rounded to odd (the last bit is set when anything was lost), so
+// that the rounding to single precision sees on which side of a tie it is.
 MATH float FN(fmaf)(float x, float y, float z) {
   double p = (double)x * y;
   Pair s = twoSum(p, z);
@@ -151,7 +153,8 @@ double FN(fma)(double x, double y, double z) {
   return assemble(p - q - (u128)lost, e, lost, sign);
 }
 
-//===--- Remainders -------------------------------------------------------------------------------------------===//
+//===--- Remainders
+//-------------------------------------------------------------------------------------------===//
 
 // r = m * 2^shift mod d, as many bits at a time as fit; *q gets the quotient's last bit.
 static inline u64 reduceBy(u64 m, i32 shift, u64 d, int room, u64 *q) {
@@ -211,12 +214,13 @@ double FN(remainder)(double x, double y) {
 float FN(fmodf)(float x, float y) { return (float)FN(fmod)(x, y); }
 float FN(remainderf)(float x, float y) { return (float)FN(remainder)(x, y); }
 
-//===--- Scaling ----------------------------------------------------------------------------------------------===//
+//===--- Scaling
+//----------------------------------------------------------------------------------------------===//
 
 MATH double FN(ldexp)(double x, int k) {
   i32 c = k > 2200 ? 2200 : k < -2200 ? -2200 : k;
-  // Three steps of at most 2^±734. Downwards, the first two stay normal or lose nothing that the third would keep:
-  // multiplying a subnormal twice would round twice, so small numbers are moved up first.
+  // Three steps of at most 2^±734. Downwards, the first two stay normal or lose nothing that the third would
+  // keep: multiplying a subnormal twice would round twice, so small numbers are moved up first.
   i32 a = c / 3, b = (c - a) / 2;
   double s = x * power64(a) * power64(b) * power64(c - a - b);
   Parts p = partsOf(x);
@@ -231,20 +235,21 @@ MATH float FN(ldexpf)(float x, int k) {
 double FN(scalbn)(double x, int k) { return FN(ldexp)(x, k); }
 float FN(scalbnf)(float x, int k) { return FN(ldexpf)(x, k); }
 
-#define INTEGER_POWER(name, type)                                                                             \
-  type FN(name)(type x, int n) {                                                                              \
-    u32 k = n < 0 ? 0u - (u32)n : (u32)n;                                                                     \
-    type r = 1;                                                                                               \
-    for (; k; k >>= 1) {                                                                                      \
-      r = k & 1 ? r * x : r;                                                                                  \
-      x *= x;                                                                                                 \
-    }                                                                                                         \
-    return n < 0 ? 1 / r : r;                                                                                 \
+#define INTEGER_POWER(name, type)                                                                            \
+  type FN(name)(type x, int n) {                                                                             \
+    u32 k = n < 0 ? 0u - (u32)n : (u32)n;                                                                    \
+    type r = 1;                                                                                              \
+    for (; k; k >>= 1) {                                                                                     \
+      r = k & 1 ? r * x : r;                                                                                 \
+      x *= x;                                                                                                \
+    }                                                                                                        \
+    return n < 0 ? 1 / r : r;                                                                                \
   }
 INTEGER_POWER(__powidf2, double)
 INTEGER_POWER(__powisf2, float)
 
-//===--- Minimum and maximum ----------------------------------------------------------------------------------===//
+//===--- Minimum and maximum
+//----------------------------------------------------------------------------------===//
 
 MATH double FN(fmin)(double a, double b) { return a < b || b != b ? a : b; }
 MATH double FN(fmax)(double a, double b) { return a > b || b != b ? a : b; }

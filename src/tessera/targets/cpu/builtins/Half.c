@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Conversions of the 16-bit float types, for CPUs without instructions for them. Code generation asks for them by
-// name. Arguments have the types that the compiler itself would pass; the bodies only look at their bits.
+// Conversions of the 16-bit float types, for CPUs without instructions for them. Code generation asks for
+// them by name. Arguments have the types that the compiler itself would pass; the bodies only look at their
+// bits.
 #include "Support.h"
 
 typedef unsigned short u16;
@@ -29,7 +30,8 @@ HELPER __bf16 brain(u16 u) {
 
 HELPER float widen(u16 h) {
   u32 m = (u32)(h & 0x7fff) << 13;
-  // As a float's bits this is the value times 2^-112, subnormal or not; a NaN's or infinity's exponent is filled up.
+  // As a float's bits this is the value times 2^-112, subnormal or not; a NaN's or infinity's exponent is
+  // filled up.
   float scaled = float32(m) * 0x1p112f;
   u32 u = m >= 0x0f800000u ? m | 0x7f800000u : bits32(scaled);
   u = m > 0x0f800000u ? u | 0x00400000u : u;
@@ -39,7 +41,8 @@ HELPER float widen(u16 h) {
 // For a magnitude that is not NaN, rounded to odd beyond half's precision if it came from double.
 HELPER u16 narrowBits(float a) {
   u32 u = bits32(a);
-  // Normal: the rounding may carry into the exponent, and from the largest number to infinity, both as they should.
+  // Normal: the rounding may carry into the exponent, and from the largest number to infinity, both as they
+  // should.
   u32 normal = (u + 0xfffu + ((u >> 13) & 1)) >> 13;
   normal -= (127 - 15) << 10;
   // Subnormal: adding 0.5 puts the last place where half's is.

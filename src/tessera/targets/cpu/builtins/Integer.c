@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// 128-bit integer arithmetic that code generation leaves to functions: division, multiplication, and conversions
-// from and to floating point. Nothing here may use the operation it implements.
+// 128-bit integer arithmetic that code generation leaves to functions: division, multiplication, and
+// conversions from and to floating point. Nothing here may use the operation it implements.
 #include "Support.h"
 
 static inline int leading(u128 x) {

@@ -67,7 +67,8 @@ TEST(Integer, arithmetic) {
       ASSERT_TRUE(!fits || (tessera___divti3(c, d) == c / d && tessera___modti3(c, d) == c % d));
     }
     ASSERT_TRUE(tessera___multi3(c, d) == Int(Unsigned(c) * Unsigned(d)));
-    Unsigned limit = (Unsigned(1) << 127) - ((c < 0) == (d < 0)), mc = c < 0 ? -Unsigned(c) : c, md = d < 0 ? -Unsigned(d) : d;
+    Unsigned limit = (Unsigned(1) << 127) - ((c < 0) == (d < 0)), mc = c < 0 ? -Unsigned(c) : c,
+             md = d < 0 ? -Unsigned(d) : d;
     int overflow, want = mc && md > limit / mc;
     ASSERT_TRUE(tessera___muloti4(c, d, &overflow) == Int(Unsigned(c) * Unsigned(d)));
     ASSERT_EQ(overflow, want);
@@ -86,7 +87,8 @@ TEST(Integer, conversions) {
     double d = std::ldexp(double(c), -int(random64() % 64)), m = std::fabs(d);
     if (m < 0x1p126) {
       ASSERT_TRUE(tessera___fixdfti(d) == Int(d) && tessera___fixunsdfti(m) == Unsigned(m));
-      ASSERT_TRUE(tessera___fixsfti(float(d)) == Int(float(d)) && tessera___fixunssfti(float(m)) == Unsigned(float(m)));
+      ASSERT_TRUE(tessera___fixsfti(float(d)) == Int(float(d)) &&
+                  tessera___fixunssfti(float(m)) == Unsigned(float(m)));
     }
     int64_t small = int64_t(random64() % 140000) - 70000;
     ASSERT_EQ(double(float(tessera___floattihf(small))), double(float(_Float16(double(small))))) << small;
@@ -108,7 +110,9 @@ TEST(Half, conversions) {
         ASSERT_TRUE(std::isnan(x) || tessera___gnu_f2h_ieee(x) == bitCast<uint16_t>(_Float16(x))) << x;
         double y = double(bitCast<float>(bitCast<uint32_t>(want) + 0x1000u));
         y = d < 0 ? std::nextafter(y, -1e300) : d > 0 ? std::nextafter(y, 1e300) : y;
-        ASSERT_TRUE(std::isnan(y) || bitCast<uint16_t>(tessera___truncdfhf2(y)) == bitCast<uint16_t>(_Float16(y))) << y;
+        ASSERT_TRUE(std::isnan(y) ||
+                    bitCast<uint16_t>(tessera___truncdfhf2(y)) == bitCast<uint16_t>(_Float16(y)))
+            << y;
       }
       if (std::fabs(want) < 65536) {
         ASSERT_TRUE(tessera___fixhfti(bitCast<_Float16>(uint16_t(u))) == Int(want));

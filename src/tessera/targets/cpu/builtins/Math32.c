@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Single precision. The functions that fill inner loops (exp, exp2, log, tanh) work in single precision throughout,
-// at full vector width; the others work in double, which needs no second pass for lost digits and costs half the
-// lanes. The bounds are in README.md.
+// Single precision. The functions that fill inner loops (exp, exp2, log, tanh) work in single precision
+// throughout, at full vector width; the others work in double, which needs no second pass for lost digits and
+// costs half the lanes. The bounds are in README.md.
 #include "Coefficients.h"
 #include "Support.h"
 
-//===--- In single precision ----------------------------------------------------------------------------------===//
+//===--- In single precision
+//----------------------------------------------------------------------------------===//
 
 #define LN2F_0 0x1.62e4p-1f
 #define LN2F_1 0x1.7f7d1cp-20f
@@ -60,7 +61,8 @@ MATH float FN(tanhf)(float x) {
   return sign32(a == a ? y : a, x);
 }
 
-//===--- In double: exponentials and logarithms ---------------------------------------------------------------===//
+//===--- In double: exponentials and logarithms
+//---------------------------------------------------------------===//
 
 HELPER double exp32(double x) {
   double c = x > 200.0 ? 200.0 : x;
@@ -86,7 +88,8 @@ HELPER double expm1of32(double x) {
   return s * e + (s - 1.0);
 }
 
-// log(x) / ln 2 in two parts: the exponent, and log(1 + f). For x positive and far from the ends of double's range.
+// log(x) / ln 2 in two parts: the exponent, and log(1 + f). For x positive and far from the ends of double's
+// range.
 typedef struct {
   double k, l;
 } Log32;
@@ -209,15 +212,17 @@ MATH float FN(hypotf)(float x, float y) {
   return (abs32(x) == INF32) | (abs32(y) == INF32) ? INF32 : r;
 }
 
-//===--- In double: circular functions ------------------------------------------------------------------------===//
+//===--- In double: circular functions
+//------------------------------------------------------------------------===//
 
 typedef struct {
   double r;
   u64 q;
 } AngleF;
 
-// The nearest multiple of pi/2 is taken away by way of x * 2/pi. For large x the leading bits of 2/pi give multiples
-// of 4; each of five ranges of x has its own rest of 2/pi, in two parts that multiply exactly and a third.
+// The nearest multiple of pi/2 is taken away by way of x * 2/pi. For large x the leading bits of 2/pi give
+// multiples of 4; each of five ranges of x has its own rest of 2/pi, in two parts that multiply exactly and a
+// third.
 HELPER AngleF reduceF(float x) {
   const double a[] = {TWO_OVER_PI_A}, b[] = {TWO_OVER_PI_B}, c[] = {TWO_OVER_PI_C};
   float m = abs32(x);
@@ -305,7 +310,8 @@ MATH float FN(atan2f)(float y, float x) {
   return sign32((float)t, y);
 }
 
-//===--- In double: the error function ------------------------------------------------------------------------===//
+//===--- In double: the error function
+//------------------------------------------------------------------------===//
 
 HELPER double erfSmallF(double a) {
   double c = a > 1.0 ? 1.0 : a, z = c * c;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Double precision. Each function reduces its argument to a small interval, takes a polynomial of fit.py there, and
-// puts the result back together; special values are selected at the end. The bounds are in README.md. The functions
-// that work digit by digit (fmod, remainder, fma) are in Exact.c.
+// Double precision. Each function reduces its argument to a small interval, takes a polynomial of fit.py
+// there, and puts the result back together; special values are selected at the end. The bounds are in
+// README.md. The functions that work digit by digit (fmod, remainder, fma) are in Exact.c.
 #include "Coefficients.h"
 #include "Support.h"
 
-//===--- Exponentials -----------------------------------------------------------------------------------------===//
+//===--- Exponentials
+//-----------------------------------------------------------------------------------------===//
 
 typedef struct {
   double y;   // in [0.7, 1.42]
@@ -13,7 +14,8 @@ typedef struct {
   double low; // what y lost by rounding
 } Scaled;
 
-// e^(x + tail) for a tail far below x's last place; x is clamped where the result is beyond all numbers anyway.
+// e^(x + tail) for a tail far below x's last place; x is clamped where the result is beyond all numbers
+// anyway.
 HELPER Scaled expParts(double x, double tail) {
   double c = x > 720.0 ? 720.0 : x;
   c = c < -760.0 ? -760.0 : c;
@@ -108,7 +110,8 @@ MATH double FN(tanh)(double x) {
   return x == 0.0 ? x : sign64(y, x);
 }
 
-//===--- Logarithms -------------------------------------------------------------------------------------------===//
+//===--- Logarithms
+//-------------------------------------------------------------------------------------------===//
 
 typedef struct {
   double k, f; // x = 2^k * (1 + f), 1 + f in [sqrt(1/2), sqrt(2))
@@ -124,8 +127,8 @@ HELPER Split split(double x) {
   return s;
 }
 
-// With s = f / (2 + f): log(1 + f) = 2 atanh(s) = 2s + s^3 P = f - s (f - s^2 P), where f is exact. Returns what is
-// taken away from f.
+// With s = f / (2 + f): log(1 + f) = 2 atanh(s) = 2s + s^3 P = f - s (f - s^2 P), where f is exact. Returns
+// what is taken away from f.
 HELPER double logRest(double f) {
   double s = f / (2.0 + f);
   double z = s * s;
@@ -211,7 +214,8 @@ MATH double FN(asinh)(double x) {
 MATH double FN(acosh)(double x) {
   int big = x > 0x1p500;
   double t = big ? 1.0 : x - 1.0;
-  // log1p(t + sqrt(2t + t^2)); x - 1 may round, and that counts under the root near 1 only where it does not round.
+  // log1p(t + sqrt(2t + t^2)); x - 1 may round, and that counts under the root near 1 only where it does not
+  // round.
   Pair sq = twoProduct(t, t), s = twoSum(2.0 * t, sq.hi);
   double root = __builtin_sqrt(s.hi);
   Pair r2 = twoProduct(root, root);
@@ -236,10 +240,11 @@ MATH double FN(atanh)(double x) {
   return x == 0.0 ? x : sign64(y, x);
 }
 
-//===--- Powers -----------------------------------------------------------------------------------------------===//
+//===--- Powers
+//-----------------------------------------------------------------------------------------------===//
 
-// log2 of a positive finite number to about 2^-68 of its value: three terms of the series for atanh are carried as
-// pairs, the rest is small.
+// log2 of a positive finite number to about 2^-68 of its value: three terms of the series for atanh are
+// carried as pairs, the rest is small.
 HELPER Pair log2Pair(double x) {
   Split v = split(x);
   Pair d = fastSum(2.0, v.f);
@@ -311,7 +316,8 @@ MATH double FN(hypot)(double x, double y) {
   return (ax == INF64) | (ay == INF64) ? INF64 : r;
 }
 
-//===--- Circular functions -----------------------------------------------------------------------------------===//
+//===--- Circular functions
+//-----------------------------------------------------------------------------------===//
 
 typedef struct {
   Pair r; // in [-pi/4, pi/4], or a little outside
@@ -324,8 +330,8 @@ static const u64 twoOverPi[] = {0, TWO_OVER_PI_WORDS};
 // 32 bits as a number, without a conversion instruction.
 HELPER double number32(u64 low) { return float64(low | 0x4330000000000000ull) - 0x1p52; }
 
-// a >= 2^20, finite. With a = m * 2^n, the bits of 2/pi that give multiples of 4 are left out; 190 bits behind them
-// are multiplied by m exactly.
+// a >= 2^20, finite. With a = m * 2^n, the bits of 2/pi that give multiples of 4 are left out; 190 bits
+// behind them are multiplied by m exactly.
 HELPER Angle reduceLarge(double a) {
   u64 u = bits64(a), e = u >> 52;
   e = e < 1043 ? 1043 : e > 2046 ? 2046 : e;
@@ -415,7 +421,8 @@ MATH double FN(cos)(double x) {
 MATH double FN(tan)(double x) {
   Angle v = reduce(x);
   Pair s = sinPair(v.r), c = cosPair(v.r);
-  Pair n = {v.q & 1 ? -c.hi : s.hi, v.q & 1 ? -c.lo : s.lo}, d = {v.q & 1 ? s.hi : c.hi, v.q & 1 ? s.lo : c.lo};
+  Pair n = {v.q & 1 ? -c.hi : s.hi, v.q & 1 ? -c.lo : s.lo},
+       d = {v.q & 1 ? s.hi : c.hi, v.q & 1 ? s.lo : c.lo};
   double q = n.hi / d.hi;
   // Tiny arguments are their own tangents, and too small to have their rounding measured.
   double y = abs64(x) < 0x1p-400 ? x : q + (quotientRest(n.hi, q, d) + n.lo / d.hi);
@@ -498,7 +505,8 @@ MATH double FN(atan2)(double y, double x) {
   return sign64(r, y);
 }
 
-//===--- The error function -----------------------------------------------------------------------------------===//
+//===--- The error function
+//-----------------------------------------------------------------------------------===//
 
 // erfc(a) for a >= 3/4 = exp(-a^2) * g(a) / (1 + 2a), where g is smooth in (a - 4) / (a + 4).
 HELPER double erfcTail(double a) {

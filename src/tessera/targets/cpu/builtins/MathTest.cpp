@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Measures the math functions against the C library in a wider type and holds them to the bounds that README.md
-// states. Single precision: every 1,031st bit pattern (every 257th with TESSERA_FULL=1); double: random patterns over
-// the whole range and over the ranges of interest. The special values are checked against the C library's by class.
+// Measures the math functions against the C library in a wider type and holds them to the bounds that
+// README.md states. Single precision: every 1,031st bit pattern (every 257th with TESSERA_FULL=1); double:
+// random patterns over the whole range and over the ranges of interest. The special values are checked
+// against the C library's by class.
 #include <cfenv>
 #include <cmath>
 #include <cstdint>
@@ -12,17 +13,18 @@
 #include <random>
 #include <vector>
 
-#define ONE(name)                                                                                             \
-  extern "C" double tessera_##name(double);                                                                   \
+#define ONE(name)                                                                                            \
+  extern "C" double tessera_##name(double);                                                                  \
   extern "C" float tessera_##name##f(float);
-#define TWO(name)                                                                                             \
-  extern "C" double tessera_##name(double, double);                                                           \
+#define TWO(name)                                                                                            \
+  extern "C" double tessera_##name(double, double);                                                          \
   extern "C" float tessera_##name##f(float, float);
-ONE(exp) ONE(exp2) ONE(exp10) ONE(expm1) ONE(log) ONE(log2) ONE(log10) ONE(log1p) ONE(sin) ONE(cos) ONE(tan)
-ONE(asin) ONE(acos) ONE(atan) ONE(sinh) ONE(cosh) ONE(tanh) ONE(asinh) ONE(acosh) ONE(atanh) ONE(erf) ONE(erfc)
-ONE(cbrt) ONE(rint) ONE(nearbyint) ONE(roundeven) ONE(trunc) ONE(floor) ONE(ceil) ONE(round)
-TWO(pow) TWO(atan2) TWO(hypot) TWO(fmod) TWO(remainder)
-extern "C" double tessera_fma(double, double, double);
+ONE(exp)
+ONE(exp2) ONE(exp10) ONE(expm1) ONE(log) ONE(log2) ONE(log10) ONE(log1p) ONE(sin) ONE(cos) ONE(tan) ONE(asin)
+    ONE(acos) ONE(atan) ONE(sinh) ONE(cosh) ONE(tanh) ONE(asinh) ONE(acosh) ONE(atanh) ONE(erf) ONE(erfc)
+        ONE(cbrt) ONE(rint) ONE(nearbyint) ONE(roundeven) ONE(trunc) ONE(floor) ONE(ceil) ONE(round) TWO(pow)
+            TWO(atan2) TWO(hypot) TWO(fmod)
+                TWO(remainder) extern "C" double tessera_fma(double, double, double);
 extern "C" float tessera_fmaf(float, float, float);
 extern "C" double tessera_ldexp(double, int);
 extern "C" float tessera_ldexpf(float, int);
@@ -42,8 +44,8 @@ double fromBits(uint64_t u) { return bitCast<double>(u); }
 
 bool full() { return std::getenv("TESSERA_FULL") != nullptr; }
 
-/// The error in units of the last place of the result's type, at the reference's magnitude. Infinite where the
-/// classes differ (NaN, infinity, the sign of zero).
+/// The error in units of the last place of the result's type, at the reference's magnitude. Infinite where
+/// the classes differ (NaN, infinity, the sign of zero).
 template <typename T, typename Wide> double ulps(T ours, Wide wide) {
   T want = static_cast<T>(wide);
   if (std::isnan(want) || std::isnan(ours))
@@ -86,8 +88,8 @@ void sweep(const char *name, float (*ours)(float), double (*reference)(double), 
   for (uint64_t u = 0; u < (1ull << 32); u += step)
     see(uint32_t(u));
   // Around zero, one, the ends of the ranges, and multiples of pi/4.
-  for (uint32_t base : {0u, 0x00800000u, 0x3f800000u, 0x7f7fffffu, 0x7f800000u, 0x42b17218u, 0x42cff1b4u, 0x3f000000u,
-                        0x3f3504f3u, 0x3fb504f3u, 0x41200000u, 0x43000000u, 0x40000000u})
+  for (uint32_t base : {0u, 0x00800000u, 0x3f800000u, 0x7f7fffffu, 0x7f800000u, 0x42b17218u, 0x42cff1b4u,
+                        0x3f000000u, 0x3f3504f3u, 0x3fb504f3u, 0x41200000u, 0x43000000u, 0x40000000u})
     for (int d = -40; d <= 40; ++d)
       for (uint32_t sign : {0u, 0x80000000u})
         see((base + uint32_t(d)) ^ sign);
@@ -113,13 +115,35 @@ std::vector<double> samples64() {
       for (double s : {1.0, -1.0}) {
         v.push_back(s * fromBits(bitCast<uint64_t>(std::ldexp(1.0, -k)) + uint64_t(d)));
         if (k < 53)
-          v.push_back(s * (1 + std::ldexp(1.0, -k)) + d * 0x1p-52), v.push_back(s * (1 - std::ldexp(1.0, -k)) + d * 0x1p-52);
+          v.push_back(s * (1 + std::ldexp(1.0, -k)) + d * 0x1p-52),
+              v.push_back(s * (1 - std::ldexp(1.0, -k)) + d * 0x1p-52);
       }
   for (int k = 1; k < 100000; ++k)
     v.push_back(k * 0.78539816339744831), v.push_back(std::nextafter(k * 0.78539816339744831, 0));
-  for (double special : {0.0, 1.0, 0.5, 0.75, 709.782712893384, 709.7827128933841, 710.4758600739439, 745.1332191019412, 1024.0, 1074.0,
-                         1075.0, 22.0, 0x1p20, 0x1p52, 0x1p53, 0x1p1000, 0x1.921fb54442d18p+0, 0x1.6ac5b262ca1ffp+849 /* near a multiple of pi/2 */,
-                         5.319372648326541e255, 26.54, 27.226, 1.7976931348623157e308, 4.9e-324, 2.2250738585072014e-308})
+  for (double special : {0.0,
+                         1.0,
+                         0.5,
+                         0.75,
+                         709.782712893384,
+                         709.7827128933841,
+                         710.4758600739439,
+                         745.1332191019412,
+                         1024.0,
+                         1074.0,
+                         1075.0,
+                         22.0,
+                         0x1p20,
+                         0x1p52,
+                         0x1p53,
+                         0x1p1000,
+                         0x1.921fb54442d18p+0,
+                         0x1.6ac5b262ca1ffp+849 /* near a multiple of pi/2 */,
+                         5.319372648326541e255,
+                         26.54,
+                         27.226,
+                         1.7976931348623157e308,
+                         4.9e-324,
+                         2.2250738585072014e-308})
     for (double s : {1.0, -1.0})
       for (int d = -3; d <= 3; ++d)
         v.push_back(s * fromBits(bitCast<uint64_t>(special) + uint64_t(d)));
@@ -151,41 +175,68 @@ void sweepTwo(const char *name, T (*ours)(T, T), Wide (*reference)(Wide, Wide), 
     see(fromBits(U(random())), unit(random));
   }
   T inf = std::numeric_limits<T>::infinity(), tiny = std::numeric_limits<T>::denorm_min();
-  T specials[] = {0, T(-0.0), 1, -1, 2, -2, T(0.5), T(-0.5), 3, -3, T(2.5), inf, -inf, T(NAN), tiny, -tiny,
-                  std::numeric_limits<T>::max(), -std::numeric_limits<T>::max(), std::numeric_limits<T>::min(), T(1e15), T(-1e15), T(16777215), T(16777216), T(9007199254740991.0)};
+  T specials[] = {0,
+                  T(-0.0),
+                  1,
+                  -1,
+                  2,
+                  -2,
+                  T(0.5),
+                  T(-0.5),
+                  3,
+                  -3,
+                  T(2.5),
+                  inf,
+                  -inf,
+                  T(NAN),
+                  tiny,
+                  -tiny,
+                  std::numeric_limits<T>::max(),
+                  -std::numeric_limits<T>::max(),
+                  std::numeric_limits<T>::min(),
+                  T(1e15),
+                  T(-1e15),
+                  T(16777215),
+                  T(16777216),
+                  T(9007199254740991.0)};
   for (T a : specials)
     for (T b : specials)
       see(a, b);
   worst.report(name, bound);
 }
 
-#define BOUNDS                                                                                                \
-  X(exp, 1.0, 1.0) X(exp2, 1.0, 1.0) X(exp10, 0.6, 1.0) X(expm1, 0.6, 1.25) X(log, 1.0, 1.0) X(log2, 0.6, 1.25)  \
-  X(log10, 0.6, 1.25) X(log1p, 0.6, 1.0) X(sin, 0.6, 1.0) X(cos, 0.6, 1.0) X(tan, 0.6, 1.25) X(asin, 0.6, 1.0)   \
-  X(acos, 0.6, 1.0) X(atan, 0.6, 1.0) X(sinh, 0.6, 1.75) X(cosh, 0.6, 1.5) X(tanh, 1.25, 1.0) X(asinh, 0.6, 1.0) \
-  X(acosh, 0.6, 1.0) X(atanh, 0.6, 1.0) X(erf, 0.6, 1.5) X(erfc, 0.6, 2.0) X(cbrt, 0.6, 1.0)
+#define BOUNDS                                                                                               \
+  X(exp, 1.0, 1.0)                                                                                           \
+  X(exp2, 1.0, 1.0) X(exp10, 0.6, 1.0) X(expm1, 0.6, 1.25) X(log, 1.0, 1.0) X(log2, 0.6, 1.25)               \
+      X(log10, 0.6, 1.25) X(log1p, 0.6, 1.0) X(sin, 0.6, 1.0) X(cos, 0.6, 1.0) X(tan, 0.6, 1.25)             \
+          X(asin, 0.6, 1.0) X(acos, 0.6, 1.0) X(atan, 0.6, 1.0) X(sinh, 0.6, 1.75) X(cosh, 0.6, 1.5)         \
+              X(tanh, 1.25, 1.0) X(asinh, 0.6, 1.0) X(acosh, 0.6, 1.0) X(atanh, 0.6, 1.0) X(erf, 0.6, 1.5)   \
+                  X(erfc, 0.6, 2.0) X(cbrt, 0.6, 1.0)
 
 // Not in every C library's wide type.
 long double exp10Reference(long double x) { return ::exp10l(x); }
 double exp10Narrow(double x) { return double(::exp10l(x)); }
 
-#define X(name, single, wide)                                                                                 \
-  TEST(Math32, name) {                                                                                        \
-    double (*reference)(double) = [](double x) { return Reference::name(x); };                                \
-    sweep(#name "f", tessera_##name##f, reference, single);                                                   \
-  }                                                                                                           \
-  TEST(Math64, name) {                                                                                        \
-    long double (*reference)(long double) = [](long double x) { return Reference::name(x); };                 \
-    sweep(#name, tessera_##name, reference, wide);                                                            \
+#define X(name, single, wide)                                                                                \
+  TEST(Math32, name) {                                                                                       \
+    double (*reference)(double) = [](double x) { return Reference::name(x); };                               \
+    sweep(#name "f", tessera_##name##f, reference, single);                                                  \
+  }                                                                                                          \
+  TEST(Math64, name) {                                                                                       \
+    long double (*reference)(long double) = [](long double x) { return Reference::name(x); };                \
+    sweep(#name, tessera_##name, reference, wide);                                                           \
   }
 struct Reference {
-#define R(name)                                                                                               \
-  static double name(double x) { return std::name(x); }                                                       \
+#define R(name)                                                                                              \
+  static double name(double x) { return std::name(x); }                                                      \
   static long double name(long double x) { return std::name(x); }
-  R(exp) R(exp2) R(expm1) R(log) R(log2) R(log10) R(log1p) R(sin) R(cos) R(tan) R(asin) R(acos) R(atan) R(sinh) R(cosh)
-  R(tanh) R(asinh) R(acosh) R(atanh) R(erf) R(erfc) R(cbrt)
+  R(exp)
+  R(exp2) R(expm1) R(log) R(log2) R(log10) R(log1p) R(sin) R(cos) R(tan) R(asin) R(acos) R(atan) R(sinh)
+      R(cosh) R(tanh) R(asinh) R(acosh) R(atanh) R(erf) R(erfc) R(cbrt)
 #undef R
-  static double exp10(double x) { return exp10Narrow(x); }
+          static double exp10(double x) {
+    return exp10Narrow(x);
+  }
   static long double exp10(long double x) { return exp10Reference(x); }
 };
 BOUNDS
@@ -199,12 +250,16 @@ TEST(Math32, hypot) { sweepTwo<float, double, uint32_t>("hypotf", tessera_hypotf
 TEST(Math64, hypot) { sweepTwo<double, long double, uint64_t>("hypot", tessera_hypot, std::hypot, 1.0, 200); }
 TEST(Math32, fmod) { sweepTwo<float, double, uint32_t>("fmodf", tessera_fmodf, std::fmod, 0, 20); }
 TEST(Math64, fmod) { sweepTwo<double, double, uint64_t>("fmod", tessera_fmod, std::fmod, 0, 200); }
-TEST(Math32, remainder) { sweepTwo<float, double, uint32_t>("remainderf", tessera_remainderf, std::remainder, 0, 20); }
-TEST(Math64, remainder) { sweepTwo<double, double, uint64_t>("remainder", tessera_remainder, std::remainder, 0, 200); }
+TEST(Math32, remainder) {
+  sweepTwo<float, double, uint32_t>("remainderf", tessera_remainderf, std::remainder, 0, 20);
+}
+TEST(Math64, remainder) {
+  sweepTwo<double, double, uint64_t>("remainder", tessera_remainder, std::remainder, 0, 200);
+}
 
 TEST(Exact, rounding) {
-#define X(name)                                                                                               \
-  sweep(#name "f", tessera_##name##f, static_cast<double (*)(double)>(::name), 0);                            \
+#define X(name)                                                                                              \
+  sweep(#name "f", tessera_##name##f, static_cast<double (*)(double)>(::name), 0);                           \
   sweep(#name, tessera_##name, static_cast<long double (*)(long double)>(::name##l), 0);
   X(rint) X(nearbyint) X(roundeven) X(trunc) X(floor) X(ceil) X(round)
 #undef X
@@ -238,8 +293,18 @@ template <typename T, typename U, typename F, typename G> void checkFma(F ours, 
     see(x, y, T(-(x * y)));
   }
   T inf = std::numeric_limits<T>::infinity();
-  T specials[] = {0, T(-0.0), 1, -1, inf, -inf, T(NAN), std::numeric_limits<T>::max(), -std::numeric_limits<T>::max(),
-                  std::numeric_limits<T>::min(), std::numeric_limits<T>::denorm_min(), -std::numeric_limits<T>::denorm_min()};
+  T specials[] = {0,
+                  T(-0.0),
+                  1,
+                  -1,
+                  inf,
+                  -inf,
+                  T(NAN),
+                  std::numeric_limits<T>::max(),
+                  -std::numeric_limits<T>::max(),
+                  std::numeric_limits<T>::min(),
+                  std::numeric_limits<T>::denorm_min(),
+                  -std::numeric_limits<T>::denorm_min()};
   for (T a : specials)
     for (T b : specials)
       for (T c : specials)

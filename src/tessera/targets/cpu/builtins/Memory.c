@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Memory functions for kernels, which link no C library. Code generation asks for them by name for large copies, so
-// these loops must not be recognised as copies themselves: the file is compiled with -fno-builtin and the attribute
-// stays on the functions.
+// Memory functions for kernels, which link no C library. Code generation asks for them by name for large
+// copies, so these loops must not be recognised as copies themselves: the file is compiled with -fno-builtin
+// and the attribute stays on the functions.
 #include "Support.h"
 
 typedef unsigned long Size;
@@ -13,7 +13,8 @@ ALONE void *FN(memcpy)(void *restrict to, const void *restrict from, Size n) {
   unsigned char *d = to;
   const unsigned char *s = from;
   for (; n >= 32; n -= 32, d += 32, s += 32) {
-    Word a = ((const Word *)s)[0], b = ((const Word *)s)[1], c = ((const Word *)s)[2], e = ((const Word *)s)[3];
+    Word a = ((const Word *)s)[0], b = ((const Word *)s)[1], c = ((const Word *)s)[2],
+         e = ((const Word *)s)[3];
     ((Word *)d)[0] = a;
     ((Word *)d)[1] = b;
     ((Word *)d)[2] = c;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the files of the builtins share: names, bit patterns, and arithmetic with exact remainders. Everything here
-// is branch-free, so that a loop around a function of ours vectorises once it is inlined. None of it may be
-// contracted: the files are compiled with -ffp-contract=off, which also makes results the same on every CPU.
+// What the files of the builtins share: names, bit patterns, and arithmetic with exact remainders. Everything
+// here is branch-free, so that a loop around a function of ours vectorises once it is inlined. None of it may
+// be contracted: the files are compiled with -ffp-contract=off, which also makes results the same on every
+// CPU.
 #pragma once
 
 typedef unsigned int u32;
@@ -18,7 +19,8 @@ typedef __int128 i128;
 #define FN(name) name
 #endif
 
-// Math functions are to be inlined whatever their size: a call in the middle of a loop costs the vectorisation.
+// Math functions are to be inlined whatever their size: a call in the middle of a loop costs the
+// vectorisation.
 #define MATH __attribute__((always_inline))
 #define HELPER static inline __attribute__((always_inline))
 
@@ -61,9 +63,9 @@ HELPER float abs32(float x) { return __builtin_fabsf(x); }
 HELPER double sign64(double magnitude, double sign) { return __builtin_copysign(magnitude, sign); }
 HELPER float sign32(float magnitude, float sign) { return __builtin_copysignf(magnitude, sign); }
 
-// Adding 1.5 * 2^52 leaves no room for a fraction: the sum's low bits are the nearest integer, and taking it away
-// again gives that integer as a number. Good for magnitudes below 2^51. No conversion instruction is needed, which
-// few CPUs have for vectors of 64 bits.
+// Adding 1.5 * 2^52 leaves no room for a fraction: the sum's low bits are the nearest integer, and taking it
+// away again gives that integer as a number. Good for magnitudes below 2^51. No conversion instruction is
+// needed, which few CPUs have for vectors of 64 bits.
 #define MAGIC64 0x1.8p52
 #define MAGIC32 0x1.8p23f
 HELPER double near64(double x) { return (x + MAGIC64) - MAGIC64; }
@@ -75,7 +77,8 @@ HELPER i32 int32(float nearest) { return (i32)(bits32(nearest + MAGIC32) - bits3
 HELPER double power64(i64 k) { return float64((u64)(k + 1023) << 52); }
 HELPER float power32(i32 k) { return float32((u32)(k + 127) << 23); }
 
-// y * 2^k with one rounding, for y near 1 and |k| below twice the exponent range: in two steps, the first exact.
+// y * 2^k with one rounding, for y near 1 and |k| below twice the exponent range: in two steps, the first
+// exact.
 HELPER double scale64(double y, i64 k) {
   i64 half = (i64)((u64)(k + 8192) >> 1) - 4096;
   return y * power64(half) * power64(k - half);

@@ -98,6 +98,7 @@ out = [
     "// Written by fit.py; edit that. POLY_X(x) is a polynomial in Horner's form; 32 marks those short enough for",
     "// single precision computed in double, F those in single precision throughout.",
     "#pragma once",
+    "// clang-format off",
     "",
 ]
 half_ln2 = log(2) / 2 * mpf("1.001")
