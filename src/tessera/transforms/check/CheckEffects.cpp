@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Rules dfg-e1 to dfg-e5: what memory ports declare against what bodies do.
+// Rules dfg-e1 to dfg-e6: what memory ports declare against what bodies do.
 #include "tessera/transforms/check/MemoryUses.h"
 #include "tessera/transforms/check/Passes.h"
 
@@ -38,9 +38,21 @@ struct CheckEffects : tessera::impl::CheckEffectsPassBase<CheckEffects> {
       if (!node.isInternal())
         node.getBody().walk([&](memref::GetGlobalOp global) { failed |= !checkGlobal(node, global); });
     });
+    getOperation().walk([](dfg::BufferOp buffer) { checkBuffer(buffer); });
     if (failed)
       signalPassFailure();
     markAllAnalysesPreserved();
+  }
+
+  // The first node that takes a buffer without a fill value must not look at what is there.
+  static void checkBuffer(dfg::BufferOp buffer) {
+    SmallVector<MemoryUse> uses = collectMemoryUses(buffer.getMemory());
+    if (buffer.getFill() || uses.empty() || !uses.front().reads)
+      return;
+    auto diag = uses.front().op->emitWarning()
+                << "the content of a buffer is undefined where it is first read (dfg-e6)";
+    diag.attachNote(buffer.getLoc())
+        << "the buffer is here; give it a 'fill', or write it through an 'out' port first";
   }
 
   bool checkPort(dfg::NodeOp node, unsigned i) {

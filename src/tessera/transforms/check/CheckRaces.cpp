@@ -79,6 +79,12 @@ public:
       for (auto scratch : leaf.getBodyBlock()->getOps<dfg::ScratchOp>())
         collect(leaf, scratch.getMemory(), byMemory[scratch.getMemory()]);
     });
+    // A graph that a group calls is checked by itself; what its copies do to each other is not followed.
+    top->walk([&](dfg::CallOp call) {
+      for (Value operand : call.getInputs())
+        if (auto arg = dyn_cast<BlockArgument>(operand); arg && isa<MemRefType>(arg.getType()))
+          collectCall(call, arg, byMemory[getSharedMemory(arg)]);
+    });
     bool clean = true;
     for (auto &[memory, accesses] : byMemory)
       clean &= checkMemory(memory, accesses);
@@ -95,6 +101,13 @@ private:
         addSubscripts(access, accesses);
       }
     }
+  }
+
+  void collectCall(dfg::CallOp call, BlockArgument memory, std::vector<Access> &accesses) {
+    MemoryUse use = {call, call, memory};
+    use.unknown = true;
+    for (State &state : reader.reach(call))
+      addSubscripts({use, cast<dfg::NodeOp>(call->getParentOp()), memory, state, {}}, accesses);
   }
 
   // Reads the subscripts one by one; each may split the way.
@@ -256,7 +269,7 @@ private:
         continue;
       // Across the instances of a group nothing is ordered; within a leaf, barriers are.
       SmallVector<Meeting> meetings = {Meeting()};
-      if (node == a.leaf)
+      if (node == a.leaf && !node.isInternal())
         meetings = findMeetings(node, a.use.op, b.use.op);
       for (const Meeting &meeting : meetings)
         for (unsigned d = 0; d < node.getRank(); ++d)

@@ -15,6 +15,7 @@ def CheckEffectsPass : Pass<"tessera-check-effects", "::mlir::ModuleOp"> {
     * A leaf that writes memory which is no port, a `memref.global`, is an error: nodes have no hidden state (dfg-e3).
     * An `out`, `inout` or `acc` port that is never written is a warning: it orders nodes for nothing (dfg-e4).
     * An operation whose effects are not known is a remark (dfg-e5).
+    * A buffer without a fill value that is read before it is written is a warning (dfg-e6).
 
     Example:
 

@@ -177,3 +177,20 @@ dfg.graph @caller(%h: memref<16xi32>, %x: tensor<?xindex>, %n: index) -> memref<
   }
   dfg.return %h1 : memref<16xi32>
 }
+
+// -----
+
+dfg.graph @undefined(%n: index) -> (memref<16xi32>, memref<16xi32>) {
+  %zero = arith.constant 0 : i32
+  // expected-note @+1 {{the buffer is here; give it a 'fill', or write it through an 'out' port first}}
+  %b = dfg.buffer() : memref<16xi32>
+  %c = dfg.buffer() fill(%zero : i32) : memref<16xi32>
+  // expected-warning @+1 {{the content of a buffer is undefined where it is first read (dfg-e6)}}
+  %b1, %c1 = dfg.node @count grid(%i = %n) (acc<addi> %p = %b : memref<16xi32>, acc<addi> %q = %c : memref<16xi32>) {
+    %one = arith.constant 1 : i32
+    %k = arith.constant 3 : index
+    dfg.accumulate %one, %p[%k] : memref<16xi32>
+    dfg.accumulate %one, %q[%k] : memref<16xi32>
+  }
+  dfg.return %b1, %c1 : memref<16xi32>, memref<16xi32>
+}

@@ -207,3 +207,21 @@ dfg.graph @private(%x: tensor<?x8xf32>, %n: index) -> tensor<?x8xf32> {
   }
   dfg.return %y : tensor<?x8xf32>
 }
+
+// -----
+
+// What the copies of a called graph do to each other is not followed.
+dfg.graph private @put(%b: memref<?xf32>, %k: index) -> memref<?xf32> {
+  %b1 = dfg.node @store (inout %p = %b : memref<?xf32>, %i = %k : index) {
+    %f = arith.constant 1.0 : f32
+    memref.store %f, %p[%i] : memref<?xf32>
+  }
+  dfg.return %b1 : memref<?xf32>
+}
+dfg.graph @calls(%b: memref<?xf32>, %n: index) -> memref<?xf32> {
+  %b1 = dfg.node @group grid(%i = %n) (inout %p = %b : memref<?xf32>) {
+    // expected-remark @+1 {{could not decide whether instances race on port #0 of node 'group': it goes through a call (dfg-p2)}}
+    %p1 = dfg.call @put(%p, %i) : (memref<?xf32>, index) -> memref<?xf32>
+  }
+  dfg.return %b1 : memref<?xf32>
+}
