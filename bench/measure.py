@@ -83,7 +83,11 @@ def print_table(rows, out=sys.stdout):
     for line in [head, tuple("-" * w for w in widths), *lines]:
         cells = [c.ljust(w) if i < 3 else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths))]
         print("  ".join(cells).rstrip(), file=out)
-    print(f"\ngeometric mean of {len(rows)} ratios: {geometric_mean([r['ratio'] for r in rows]):.3f}  (above 1: we are ahead)", file=out)
+    print("\ngeometric mean of the ratios (above 1: we are ahead)", file=out)
+    # Peers of different kinds are not averaged: a large lead over one would hide a loss against another.
+    for family in dict.fromkeys(r["peer"].split()[0] for r in rows):
+        ratios = [r["ratio"] for r in rows if r["peer"].split()[0] == family]
+        print(f"  {family}: {geometric_mean(ratios):.3f} over {len(ratios)} rows, worst {min(ratios):.2f}", file=out)
 
 
 def cpu_name():

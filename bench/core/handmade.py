@@ -5,7 +5,7 @@
 usage: handmade.py CLANG KERNELS.c OUT_DIR
 
 layers.tsx: 100 layers of 10 nodes that only count, each after two of the layer before. six.tsx: six in a row.
-stream.tsx: four stages on 2048 floats. The container and the plan are those of docs/formats.md.
+stream.tsx and stream_long.tsx: four stages on 2048 and 32768 floats. The container and the plan are those of docs/formats.md.
 """
 import hashlib
 import json
@@ -72,7 +72,8 @@ def main():
     with open(image, "rb") as f:
         code = f.read()
     meta = {"triple": f"{platform.machine()}-unknown-linux-gnu", "cpu": "", "features": [], "source": "handmade.py"}
-    for name, program in [("layers", layers(100, 10)), ("six", layers(6, 1)), ("stream", stream(4, 2048))]:
+    for name, program in [("layers", layers(100, 10)), ("six", layers(6, 1)), ("stream", stream(4, 2048)),
+                          ("stream_long", stream(4, 32768))]:
         plan = json.dumps({"version": 1, "abi": 1, "programs": [program]}).encode()
         data = container([("plan", plan), ("code", code), ("meta", json.dumps(meta).encode())])
         path = os.path.join(out, name + ".tsx")

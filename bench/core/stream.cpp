@@ -17,7 +17,8 @@ extern "C" void stage(const uint64_t *args, const int64_t begin[3], const int64_
 
 namespace {
 
-constexpr int64_t items = 1000, length = 2048;
+constexpr int64_t items = 1000;
+int64_t length = 0; // of an item, from the program
 
 void work(const float *x, float *y) {
   const uint64_t args[] = {reinterpret_cast<uint64_t>(x), reinterpret_cast<uint64_t>(y),
@@ -26,8 +27,13 @@ void work(const float *x, float *y) {
   stage(args, begin, end, nullptr);
 }
 
+// Lives as long as the program; aligned like the runtime's own buffers.
 struct Item {
-  alignas(64) float data[5][length];
+  float *data[4];
+  Item() {
+    for (float *&d : data)
+      d = static_cast<float *>(std::aligned_alloc(64, static_cast<size_t>(length) * sizeof(float)));
+  }
 };
 
 double theirs(std::vector<Item> &pool, const std::vector<float> &input, double &sum) {
@@ -60,7 +66,7 @@ double theirs(std::vector<Item> &pool, const std::vector<float> &input, double &
   return now() - start;
 }
 
-double ours(tsr_program *program, tsr_buffer *input, double &sum) {
+double ours(tsr_program *program, tsr_buffer *input, std::vector<tsr_buffer *> &pool, double &sum) {
   tsr_stream *stream = nullptr;
   check(tsr_stream_open(program, &stream), "stream");
   size_t capacity = tsr_stream_capacity(stream);
@@ -78,7 +84,8 @@ double ours(tsr_program *program, tsr_buffer *input, double &sum) {
   for (int64_t i = 0; i < items; ++i) {
     if (static_cast<size_t>(i - popped) >= capacity)
       pop(), ++popped;
-    check(tsr_stream_push(stream, &input, 1, nullptr, 1), "push");
+    // As on the other side, an output is used again when its item has left.
+    check(tsr_stream_push(stream, &input, 1, &pool[static_cast<size_t>(i) % pool.size()], 1), "push");
   }
   check(tsr_stream_close(stream), "close");
   for (; popped < items; ++popped)
@@ -107,7 +114,10 @@ int main(int argc, char **argv) {
   size_t capacity = tsr_stream_capacity(probe);
   tsr_stream_free(probe);
 
-  std::vector<float> input(length);
+  tsr_port_info info;
+  check(tsr_program_input_info(program, 0, &info), "input");
+  length = info.shape[0];
+  std::vector<float> input(static_cast<size_t>(length));
   for (size_t i = 0; i < input.size(); ++i)
     input[i] = 0.001f * static_cast<float>(i);
   const int64_t shape[] = {length};
@@ -121,6 +131,9 @@ int main(int argc, char **argv) {
   oneapi::tbb::task_arena arena(static_cast<int>(threads));
   // oneTBB is given the better of our capacity and four items for each thread.
   std::vector<Item> pool(std::max<size_t>(capacity, 4 * threads));
+  std::vector<tsr_buffer *> outputs(capacity + 1);
+  for (tsr_buffer *&output : outputs)
+    check(tsr_buffer_create(TSR_F32, 1, shape, &output), "buffer");
   double a = 0, b = 0;
   Report report{"4-stage stream",
                 std::to_string(length) + " floats, " + threadsText(threads),
@@ -130,7 +143,7 @@ int main(int argc, char **argv) {
                 {}};
   for (int r = 0; r <= rounds; ++r) {
     std::this_thread::sleep_for(std::chrono::milliseconds(8));
-    double t = ours(program, buffer, a);
+    double t = ours(program, buffer, outputs, a);
     std::this_thread::sleep_for(std::chrono::milliseconds(8));
     double u = 0;
     arena.execute([&] { u = theirs(pool, input, b); });
