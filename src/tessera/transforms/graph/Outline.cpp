@@ -3,6 +3,7 @@
 #include "tessera/transforms/graph/Passes.h"
 #include "tessera/transforms/graph/Support.h"
 
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace tessera;
@@ -143,6 +144,14 @@ FailureOr<CallOp> graph::outlineGraph(RewriterBase &rewriter, ArrayRef<NodeOp> n
   Operation *table = SymbolTable::getNearestSymbolTable(parent->getParentOp());
   if (table && SymbolTable::lookupSymbolIn(table, name))
     return no(nodes.front(), "cannot outline into graph '" + name + "': the name is taken", "choose another name");
+  // A call takes memory over and gives it back as a result; that cannot be followed through views.
+  for (NodeOp node : nodes)
+    for (Value input : node.getInputs())
+      if (isa<MemRefType>(input.getType()) &&
+          (input.getDefiningOp<ViewLikeOpInterface>() ||
+           llvm::any_of(input.getUsers(), [](Operation *user) { return isa<ViewLikeOpInterface>(user); })))
+        return no(node, "cannot outline '" + node.getName() + "' into a graph: it uses memory of which there is a view",
+                  "outline it into an internal node instead");
   FailureOr<NodeOp> outer = outlineNodes(rewriter, nodes, name, no);
   if (failed(outer))
     return failure();
@@ -150,6 +159,13 @@ FailureOr<CallOp> graph::outlineGraph(RewriterBase &rewriter, ArrayRef<NodeOp> n
   for (unsigned i = 0; i < outer->getInputs().size(); ++i)
     if (outer->getPort(i).isWritable())
       returned.push_back(endOfChain(outer->getInputArgs()[i]));
+  unsigned written = returned.size();
+  SmallVector<Value> onlyRead;
+  for (unsigned i = 0; i < outer->getInputs().size(); ++i)
+    if (outer->getPort(i).getMode() == PortMode::In) {
+      onlyRead.push_back(outer->getInputs()[i]);
+      returned.push_back(outer->getInputArgs()[i]);
+    }
   SmallVector<Attribute> argNames, resultNames;
   for (unsigned i = 0; i < outer->getInputs().size(); ++i)
     argNames.push_back(rewriter.getStringAttr("in" + Twine(i)));
@@ -166,8 +182,11 @@ FailureOr<CallOp> graph::outlineGraph(RewriterBase &rewriter, ArrayRef<NodeOp> n
   ReturnOp::create(rewriter, yield->getLoc(), returned);
   rewriter.eraseOp(yield);
   rewriter.setInsertionPoint(*outer);
-  auto call = CallOp::create(rewriter, outer->getLoc(), outer->getResultTypes(), name, outer->getInputs());
-  rewriter.replaceOp(*outer, call);
+  auto call = CallOp::create(rewriter, outer->getLoc(), type.getResults(), name, outer->getInputs());
+  for (auto [i, memory] : llvm::enumerate(onlyRead))
+    rewriter.replaceUsesWithIf(memory, call.getResult(written + i),
+                               [&](OpOperand &use) { return call->isBeforeInBlock(use.getOwner()) && use.getOwner() != *outer; });
+  rewriter.replaceOp(*outer, call.getResults().take_front(written));
   return call;
 }
 

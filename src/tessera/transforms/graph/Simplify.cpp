@@ -42,10 +42,8 @@ static NodeOp rebuildWithout(RewriterBase &rewriter, NodeOp node, const llvm::Bi
       parts.yields.erase(parts.yields.begin() + r);
     }
   for (unsigned r = 0; r < node.getNumYields(); ++r)
-    if (!deadYields.test(r)) {
-      values.push_back(node.getYieldOp().getValues()[r]);
+    if (!deadYields.test(r))
       keptResults.push_back(r);
-    }
   for (unsigned i = 0; i < node.getInputs().size(); ++i)
     if (node.getPort(i).isWritable() && !deadPorts.test(i))
       keptResults.push_back(node.getPortResult(i).getResultNumber());
@@ -60,10 +58,13 @@ static NodeOp rebuildWithout(RewriterBase &rewriter, NodeOp node, const llvm::Bi
   unsigned next = 0;
   for (unsigned i = 0; i < node.getInputs().size(); ++i)
     args.push_back(deadPorts.test(i) ? Value(node.getInputArgs()[i]) : Value(to.getInputArgs()[next++]));
-  Operation *yield = node.getYieldOp();
+  YieldOp yield = node.getYieldOp();
   for (auto [arg, value] : llvm::zip(node.getBodyBlock()->getArguments(), args))
     if (arg != value)
       rewriter.replaceAllUsesWith(arg, value);
+  for (unsigned r = 0; r < node.getNumYields(); ++r)
+    if (!deadYields.test(r))
+      values.push_back(yield.getValues()[r]);
   rewriter.eraseOp(yield);
   to.getBodyBlock()->getOperations().splice(to.getBodyBlock()->end(), node.getBodyBlock()->getOperations());
   finish(rewriter, to, values);

@@ -456,7 +456,7 @@ Value graph::endOfChain(Value memref) {
   while (true) {
     OpOperand *next = nullptr;
     for (OpOperand &use : memref.getUses())
-      if (consumes(use))
+      if (consumes(use) && use.getOwner()->getBlock() == memref.getParentBlock())
         next = &use;
     if (!next)
       return memref;
