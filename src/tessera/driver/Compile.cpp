@@ -23,7 +23,7 @@
 
 using namespace tessera;
 
-Session::Session() : sourceMgr(std::make_shared<llvm::SourceMgr>()) {
+Session::Session(bool verbose) : sourceMgr(std::make_shared<llvm::SourceMgr>()) {
   DialectRegistry registry;
   registerDialects(registry);
   ctx = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
@@ -32,6 +32,10 @@ Session::Session() : sourceMgr(std::make_shared<llvm::SourceMgr>()) {
                    func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect, memref::MemRefDialect, scf::SCFDialect,
                    tensor::TensorDialect, transform::TransformDialect, vector::VectorDialect>();
   handler = std::make_unique<SourceMgrDiagnosticHandler>(*sourceMgr, ctx.get());
+  // Remarks say what could not be decided or was not done; they are for those who ask.
+  if (!verbose)
+    ctx->getDiagEngine().registerHandler(
+        [](Diagnostic &d) { return success(d.getSeverity() == DiagnosticSeverity::Remark); });
 }
 
 Session::~Session() { handler.reset(); }

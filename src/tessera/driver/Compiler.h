@@ -15,7 +15,8 @@ namespace tessera {
 /// A context with all dialects, and a place for diagnostics that keeps notes and shows source lines.
 class Session {
 public:
-  Session();
+  /// `verbose` also shows remarks.
+  explicit Session(bool verbose = false);
   ~Session();
   MLIRContext &context() { return *ctx; }
   const std::shared_ptr<llvm::SourceMgr> &sources() { return sourceMgr; }

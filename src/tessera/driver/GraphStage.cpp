@@ -2,14 +2,29 @@
 // The stage `graph`: what every program goes through before it becomes a portable object.
 #include "tessera/driver/Compiler.h"
 
+#include "tessera/transforms/check/Passes.h"
+#include "tessera/transforms/graph/Rewrites.h"
+
 #include "mlir/IR/Verifier.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace tessera;
 
 LogicalResult tessera::runGraphStage(ModuleOp module) {
-  PassManager pm(module.getContext());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
-  return failure(failed(pm.run(module)) || failed(verify(module)));
+  // The checks come first: they speak of the program as its author wrote it.
+  PassManager checks(module.getContext());
+  checks.addPass(createCheckEffectsPass());
+  checks.addPass(createCheckRacesPass());
+  checks.addPass(createCheckDeadPass());
+  if (failed(checks.run(module)))
+    return failure();
+  IRRewriter rewriter(module.getContext());
+  graph::Refusal no;
+  if (failed(graph::flattenAll(rewriter, module, no)))
+    return no.emit();
+  graph::simplify(rewriter, module);
+  PassManager tidy(module.getContext());
+  tidy.addPass(createCanonicalizerPass());
+  tidy.addPass(createCSEPass());
+  return failure(failed(tidy.run(module)) || failed(verify(module)));
 }

@@ -78,6 +78,15 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
     emitError(UnknownLoc::get(ctx)) << text;
     return failure();
   };
+  std::vector<OwningOpRef<ModuleOp>> ownScripts;
+  nlohmann::json scripts = nlohmann::json::object();
+  for (Portable &program : programs) {
+    FailureOr<std::string> script = scheduleGraph(*program.module, program.scripts.get(), ownScripts);
+    if (failed(script))
+      return failure();
+    for (auto graph : program.module->getOps<dfg::GraphOp>())
+      scripts[graph.getSymName().str()] = *script;
+  }
   llvm::StringSet<> names;
   for (Portable &program : programs)
     for (auto graph : program.module->getOps<dfg::GraphOp>()) {
@@ -103,8 +112,6 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
   OwningOpRef<ModuleOp> kernels = ModuleOp::create(UnknownLoc::get(ctx), "kernels");
   std::vector<NodeLowering> nodes;
   std::vector<std::pair<Job *, int>> owners;
-  std::vector<OwningOpRef<ModuleOp>> ownScripts;
-  nlohmann::json scripts = nlohmann::json::object();
   unsigned unique = 0;
   for (Job &job : jobs) {
     if (failed(planGraph(job.graph, constants, *job.plan)))

@@ -2,11 +2,29 @@
 // See Schedule.h.
 #include "tessera/driver/Schedule.h"
 
+#include "tessera/transforms/graph/DefaultGraphScript.h"
 #include "tessera/transforms/schedule/Script.h"
 
 #include "mlir/Dialect/Transform/IR/TransformOps.h"
 
 using namespace tessera;
+
+FailureOr<std::string> tessera::scheduleGraph(ModuleOp program, ModuleOp scripts, std::vector<OwningOpRef<ModuleOp>> &own) {
+  std::string text;
+  ModuleOp script = scripts;
+  if (scripts && scripts.lookupSymbol<transform::NamedSequenceOp>("graph")) {
+    llvm::raw_string_ostream(text) << *scripts.lookupSymbol("graph");
+  } else {
+    text = graph::writeGraphScript(program);
+    own.push_back(schedule::parseScript(program.getContext(), text, "default schedule of the graph"));
+    if (!own.back())
+      return failure();
+    script = *own.back();
+  }
+  if (failed(schedule::applyScript(program, script, "graph")))
+    return failure();
+  return text;
+}
 
 LogicalResult tessera::scheduleNode(NodeLowering &lowering, const Target &target, ModuleOp scripts,
                                     std::vector<OwningOpRef<ModuleOp>> &own, const TargetOptions &options) {

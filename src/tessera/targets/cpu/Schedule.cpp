@@ -5,6 +5,7 @@
 #include "tessera/transforms/leaf/Rewrites.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 
 using namespace tessera;
 
@@ -38,7 +39,73 @@ static std::string parallelTiles(unsigned rank, unsigned parallel) {
   return tiles;
 }
 
-std::string cpu::writeDefaultSchedule(func::FuncOp payload, const TargetInfo &info) {
+// A matrix product in registers: tasks of rows x columns, blocks of the reduction that stay in the cache, and a block of
+// the result in registers that each step of the reduction updates by fused multiply-adds. What is left at the edges
+// runs with the columns innermost, which the code generator vectorises.
+static void writeContraction(Writer &out, unsigned index, const std::string &name, linalg::GenericOp op, bool raised,
+                             const TargetInfo &info) {
+  Type element = cast<ShapedType>(op.getOutputs()[0].getType()).getElementType();
+  unsigned lanes = std::max(1u, info.vectorBytes / plan::typeBytes(element));
+  unsigned rows = info.registers >= 32 ? 8 : 6, columns = 2 * lanes;
+  std::string n = std::to_string(index);
+  std::string any = "!transform.any_op", loop = "!transform.op<\"scf.for\">";
+  std::string to1 = " : (" + any + ") -> " + any, to2 = " : (" + any + ") -> (" + any + ", " + any + ")",
+              toLoop = " : (" + any + ") -> (" + any + ", " + loop + ")", peel = " : (" + loop + ") -> (" + any + ", " + any + ")";
+  auto generic = [&](const std::string &result, const std::string &in) {
+    out.line("%" + result + n + " = transform.structured.match ops{[\"linalg.generic\"]} in %" + in + n + to1);
+  };
+  std::string g = name;
+  if (raised) {
+    g = "%raised" + n;
+    out.line(g + " = transform.tessera.raise_reduction " + name + to1);
+  }
+  out.line("%init" + n + " = transform.get_producer_of_operand " + g + "[" + std::to_string(op.getNumDpsInputs()) + "]" + to1);
+  out.line("%task" + n + ", %tasks" + n + " = transform.structured.tile_using_forall " + g + " tile_sizes [" +
+           std::to_string(8 * rows) + ", " + std::to_string(8 * columns) + ", 0]" + to2);
+  out.line("%fill" + n + ", %tasks_" + n + " = transform.structured.fuse_into_containing_op %init" + n + " into %tasks" + n + " : (" +
+           any + ", " + any + ") -> (" + any + ", " + any + ")");
+  out.line("%block" + n + ", %k_block" + n + " = transform.structured.tile_using_for %task" + n + " tile_sizes [0, 0, 256]" + to2);
+  out.line("%rows" + n + ", %i" + n + " = transform.structured.tile_using_for %block" + n + " tile_sizes [" + std::to_string(rows) +
+           ", 0, 0]" + toLoop);
+  out.line("%i_main" + n + ", %i_rest" + n + " = transform.loop.peel %i" + n + peel);
+  generic("rest_a", "i_rest");
+  out.line("%rest_b" + n + " = transform.structured.interchange %rest_a" + n + " iterator_interchange = [0, 2, 1]" + to1);
+  generic("main_a", "i_main");
+  out.line("%columns" + n + ", %j" + n + " = transform.structured.tile_using_for %main_a" + n + " tile_sizes [0, " +
+           std::to_string(columns) + ", 0]" + toLoop);
+  out.line("%j_main" + n + ", %j_rest" + n + " = transform.loop.peel %j" + n + peel);
+  generic("rest_c", "j_rest");
+  out.line("%rest_d" + n + " = transform.structured.interchange %rest_c" + n + " iterator_interchange = [0, 2, 1]" + to1);
+  generic("main_b", "j_main");
+  out.line("%micro" + n + ", %k" + n + " = transform.structured.tile_using_for %main_b" + n + " tile_sizes [0, 0, 1]" + to2);
+  out.line("transform.structured.vectorize %micro" + n + " : " + any);
+  out.line("transform.apply_patterns to %payload {");
+  out.line("  transform.apply_patterns.vector.reduction_to_contract");
+  out.line("  transform.apply_patterns.vector.transfer_permutation_patterns");
+  out.line("  transform.apply_patterns.vector.cast_away_vector_leading_one_dim");
+  out.line("  transform.apply_patterns.canonicalization");
+  out.line("} : " + any);
+  out.line("transform.apply_cse to %payload : " + any);
+  out.line("%loops" + n + " = transform.structured.match ops{[\"scf.for\"]} in %payload : (" + any + ") -> " + loop);
+  out.line("transform.loop.hoist_loop_invariant_subsets %loops" + n + " : " + loop);
+  out.line("transform.apply_patterns to %payload {");
+  out.line("  transform.apply_patterns.vector.lower_contraction lowering_strategy = outerproduct");
+  out.line("  transform.apply_patterns.vector.lower_outerproduct");
+  out.line("} : " + any);
+}
+
+// Whether the operation is a matrix product with rows, columns and one reduction, in this order: as it stands, or
+// after its instance's loop has been raised.
+static bool isProduct(linalg::GenericOp op) {
+  if (op.getNumLoops() != 3 || op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
+      !isa<FloatType>(cast<ShapedType>(op.getOutputs()[0].getType()).getElementType()) || !linalg::isaContractionOpInterface(op))
+    return false;
+  SmallVector<utils::IteratorType> it = op.getIteratorTypesArray();
+  return it[0] == utils::IteratorType::parallel && it[1] == utils::IteratorType::parallel &&
+         it[2] == utils::IteratorType::reduction && op.getOutputs()[0].getDefiningOp<linalg::FillOp>();
+}
+
+std::string cpu::writeDefaultSchedule(func::FuncOp payload, const TargetInfo &info, bool strict) {
   Writer out;
   unsigned index = 0;
   auto generics = payload.getBody().front().getOps<linalg::GenericOp>();
@@ -55,8 +122,26 @@ std::string cpu::writeDefaultSchedule(func::FuncOp payload, const TargetInfo &in
       types += ", !transform.any_op";
     out.line(names + " = transform.split_handle %generics : (!transform.any_op) -> (" + types + ")");
   }
+  // What raising would give, tried on a copy.
+  OwningOpRef<func::FuncOp> trial = cast<func::FuncOp>(payload->clone());
+  SmallVector<linalg::GenericOp> copies(trial->getBody().front().getOps<linalg::GenericOp>());
   for (linalg::GenericOp op : generics) {
     std::string name = count > 1 ? ("%g" + Twine(index)).str() : "%generics";
+    bool raised = false;
+    linalg::GenericOp product = op;
+    if (!isProduct(op)) {
+      IRRewriter rewriter(op.getContext());
+      std::string why;
+      FailureOr<linalg::GenericOp> tried = leaf::raiseReduction(rewriter, copies[index], why);
+      raised = succeeded(tried);
+      if (raised)
+        product = *tried;
+    }
+    if (!strict && isProduct(product)) {
+      writeContraction(out, index, name, product, raised, info);
+      ++index;
+      continue;
+    }
     if (op.getNumReductionLoops() == op.getNumLoops() && op->hasAttr(leaf::reductionsAttr) && !op->hasAttr(leaf::orderedAttr)) {
       out.line("%r" + Twine(index) + " = transform.tessera.chunk_reduction " + name +
                " chunks 64 : (!transform.any_op) -> !transform.any_op");

@@ -6,7 +6,8 @@
 
 namespace tessera::cpu {
 
-/// A transform-dialect module with a sequence @schedule for this payload.
-std::string writeDefaultSchedule(func::FuncOp payload, const TargetInfo &info);
+/// A transform-dialect module with sequences @schedule and @schedule_loops for this payload. `strict`: nothing that
+/// changes the rounding of a result.
+std::string writeDefaultSchedule(func::FuncOp payload, const TargetInfo &info, bool strict);
 
 } // namespace tessera::cpu

@@ -41,7 +41,7 @@ public:
   bool supports(dfg::NodeOp) const override { return true; }
 
   std::string writeSchedule(func::FuncOp payload, const TargetOptions &options) const override {
-    return cpu::writeDefaultSchedule(payload, info(options));
+    return cpu::writeDefaultSchedule(payload, info(options), options.strict);
   }
 
   LogicalResult lower(ModuleOp module, MutableArrayRef<NodeLowering> nodes, const TargetOptions &) const override {
