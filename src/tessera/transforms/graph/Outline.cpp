@@ -152,6 +152,15 @@ FailureOr<CallOp> graph::outlineGraph(RewriterBase &rewriter, ArrayRef<NodeOp> n
            llvm::any_of(input.getUsers(), [](Operation *user) { return isa<ViewLikeOpInterface>(user); })))
         return no(node, "cannot outline '" + node.getName() + "' into a graph: it uses memory of which there is a view",
                   "outline it into an internal node instead");
+  for (NodeOp node : nodes)
+    for (Value input : node.getInputs()) {
+      auto arg = isa<MemRefType>(input.getType()) ? dyn_cast<BlockArgument>(memoryRoot(input)) : BlockArgument();
+      auto around = arg ? dyn_cast<NodeOp>(arg.getOwner()->getParentOp()) : NodeOp();
+      if (around && around.getPort(arg.getArgNumber() - around.getRank()).getMode() != PortMode::InOut)
+        return no(node, "cannot outline '" + node.getName() + "' into a graph: a call may read and write its memory, and '" +
+                            around.getName() + "' around it may not",
+                  "outline it into an internal node instead");
+    }
   FailureOr<NodeOp> outer = outlineNodes(rewriter, nodes, name, no);
   if (failed(outer))
     return failure();

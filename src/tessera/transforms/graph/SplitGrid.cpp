@@ -28,6 +28,10 @@ static LogicalResult checkSplittable(NodeOp node, unsigned dim, int64_t at, Refu
     if (!yield.reduces(dim))
       return no(node, cannot + "result " + Twine(r) + " is gathered over the dimension",
                 "write through a memory port, or tile the grid");
+    // A part may be empty, and then nothing would say how large its result is.
+    auto tile = dyn_cast<RankedTensorType>(node.getYieldOp().getValues()[r].getType());
+    if (tile && !tile.hasStaticShape())
+      return no(node, cannot + "result " + Twine(r) + " is made of tiles of unknown size", "give the tiles a static size");
   }
   return success();
 }

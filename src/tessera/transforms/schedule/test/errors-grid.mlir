@@ -341,6 +341,26 @@ module attributes {transform.with_named_sequence} {
 // -----
 
 module attributes {transform.with_named_sequence} {
+  dfg.graph @g(%x: tensor<8x?xf32>) {
+    %c8 = arith.constant 8 : index
+    // expected-note @+1 {{payload op}}
+    %1 = dfg.node @n grid(%i = %c8) (each %e = %x : tensor<8x?xf32>) -> tensor<?xf32> reduce<addf> {
+      dfg.yield %e : tensor<?xf32>
+    }
+    dfg.return
+  }
+  transform.named_sequence @__transform_main(%m: !transform.any_op) {
+    %n = transform.tessera.match_node "n" in %m : (!transform.any_op) -> !transform.any_op
+    // expected-error @+2 {{cannot split 'n': result 0 is made of tiles of unknown size}}
+    // expected-note @+1 {{give the tiles a static size}}
+    %r:3 = transform.tessera.split_grid %n at 2 : (!transform.any_op) -> (!transform.any_op, !transform.any_op, !transform.any_op)
+    transform.yield
+  }
+}
+
+// -----
+
+module attributes {transform.with_named_sequence} {
   dfg.graph @g(%t: f32) {
     %c8 = arith.constant 8 : index
     // expected-note @+1 {{payload op}}

@@ -343,3 +343,47 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+module attributes {transform.with_named_sequence} {
+  dfg.graph @g(%x: tensor<8xf32>, %mm: memref<8xf32>) {
+    %c8 = arith.constant 8 : index
+    %t = memref.cast %mm : memref<8xf32> to memref<?xf32>
+    // expected-note @+1 {{payload op}}
+    %m1 = dfg.node @n grid(%i = %c8) (each %e = %x : tensor<8xf32>, out %p = %mm : memref<8xf32>) {
+      memref.store %e, %p[%i] : memref<8xf32>
+    }
+    dfg.return
+  }
+  transform.named_sequence @__transform_main(%m: !transform.any_op) {
+    %n = transform.tessera.match_node "n" in %m : (!transform.any_op) -> !transform.any_op
+    // expected-error @+2 {{cannot outline 'n' into a graph: it uses memory of which there is a view}}
+    // expected-note @+1 {{outline it into an internal node instead}}
+    %r = transform.tessera.outline %n as "o" {as_graph} : (!transform.any_op) -> !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+module attributes {transform.with_named_sequence} {
+  dfg.graph @g(%x: tensor<8xf32>, %mm: memref<8xf32>) {
+    %c8 = arith.constant 8 : index
+    %m1 = dfg.node @o (%a = %x : tensor<8xf32>, acc<addf> %b = %mm : memref<8xf32>) {
+      %k8 = arith.constant 8 : index
+      // expected-note @+1 {{payload op}}
+      %in = dfg.node @n grid(%i = %k8) (each %e = %a : tensor<8xf32>, acc<addf> %p = %b : memref<8xf32>) {
+        dfg.accumulate %e, %p[%i] : memref<8xf32>
+      }
+    }
+    dfg.return
+  }
+  transform.named_sequence @__transform_main(%m: !transform.any_op) {
+    %n = transform.tessera.match_node "n" in %m : (!transform.any_op) -> !transform.any_op
+    // expected-error @+2 {{cannot outline 'n' into a graph: a call may read and write its memory, and 'o' around it may not}}
+    // expected-note @+1 {{outline it into an internal node instead}}
+    %r = transform.tessera.outline %n as "s" {as_graph} : (!transform.any_op) -> !transform.any_op
+    transform.yield
+  }
+}
