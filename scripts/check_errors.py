@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Each diagnostic that a source emits is expected by a test. For every emit call the longest piece of its text is
 looked for in the expected-* and CHECK lines of the tests (and in the strings of *Test.cpp). A diagnostic with a rule's
-label, '(dfg-n3)', must be found; for the others only the ratio is printed."""
+label, '(dfg-n3)', must be found; for the others only the ratio is printed. Labels must stand in the table of rules of
+their dialect's page beside the sources, and the table must not name others."""
 
 import argparse
 import pathlib
@@ -80,6 +81,20 @@ def expectations():
     return "\n".join(found)
 
 
+def tables():
+    """Labels in the tables of rules, against labels in messages."""
+    listed, used = set(), set()
+    for page in (ROOT / "src").rglob("*.md"):
+        listed.update(re.findall(r"^\| ([a-z]+[a-z0-9]*-[a-z]+\d+) \|", page.read_text(encoding="utf-8"), re.M))
+    for file in (ROOT / "src").rglob("*.cpp"):
+        used.update(LABEL.findall(file.read_text(encoding="utf-8", errors="replace")))
+    for label in sorted(used - listed):
+        print(f"errors: rule {label} is in no table of rules")
+    for label in sorted(listed - used):
+        print(f"errors: rule {label} of a table is in no message")
+    return used == listed
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("-v", "--verbose", action="store_true", help="also list untested diagnostics without a label")
@@ -99,7 +114,7 @@ def main():
     for labelled, text in ((True, "with a rule's label"), (False, "without a label")):
         total, tested = counts[labelled]
         print(f"errors: {tested} of {total} diagnostics {text} are expected by a test ({tested / max(total, 1):.2f})")
-    return 1 if counts[True][0] != counts[True][1] else 0
+    return 0 if tables() and counts[True][0] == counts[True][1] else 1
 
 
 sys.exit(main())

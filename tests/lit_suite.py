@@ -18,7 +18,7 @@ config.excludes |= {"Inputs", "conformance", "fuzz", "python", "rtl", "unit"}
 
 path = [config.tessera_bin, config.llvm_bin, os.environ.get("PATH", "")]
 config.environment["PATH"] = os.pathsep.join(path)
-for name in ("HOME", "TMPDIR", "CUDA_VISIBLE_DEVICES", "OCL_ICD_VENDORS", "LD_LIBRARY_PATH"):
+for name in ("HOME", "TMPDIR", "CUDA_VISIBLE_DEVICES", "OCL_ICD_VENDORS", "LD_LIBRARY_PATH", "TESSERA_FULL"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 # Nothing a test does may read or leave behind a user's cache.

@@ -7,6 +7,7 @@
 #include "tessera/transforms/check/Phases.h"
 
 #include "mlir/Analysis/Presburger/IntegerRelation.h"
+#include "mlir/Analysis/Presburger/Simplex.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -22,8 +23,10 @@ using namespace tessera::check;
 using presburger::IntegerPolyhedron;
 using presburger::PresburgerSpace;
 
-// A question with more variables is answered "not decided".
+// A question with more variables, and the questions beyond so many about one memory, are answered "not
+// decided".
 static constexpr unsigned maxVariables = 48;
+static constexpr unsigned maxQuestions = 4096;
 
 namespace {
 /// One access on one way through the code.
@@ -204,11 +207,15 @@ private:
 
   bool checkMemory(Value memory, std::vector<Access> &accesses) {
     std::optional<Finding> undecided;
+    questions = 0;
+    llvm::erase_if(accesses, [&](const Access &access) { return isImpossible(access); });
     for (size_t i = 0; i < accesses.size(); ++i)
       for (size_t j = i; j < accesses.size(); ++j) {
         const Access &a = accesses[i], &b = accesses[j];
         bool conflict = (a.use.writes || b.use.writes || a.use.unknown || b.use.unknown) &&
                         !(a.use.atomic && b.use.atomic);
+        // One thing that is not decided is enough to say so.
+        conflict &= !undecided || (a.state.inexact.empty() && b.state.inexact.empty());
         // The message stands at a write.
         bool turn = !a.use.writes && b.use.writes;
         std::optional<Finding> finding =
@@ -259,6 +266,17 @@ private:
       nodes.insert(nodes.begin(), cast<dfg::NodeOp>(op));
     }
     return nodes;
+  }
+
+  // A way through the code that no instance takes: splitting makes many.
+  bool isImpossible(const Access &access) {
+    Columns columns(variables);
+    std::vector<Row> rows;
+    for (const Constraint &c : access.state.constraints) {
+      addTo(rows.emplace_back(), c.form, 0, 1, columns);
+      rows.back().equality = c.equality;
+    }
+    return columns.numbers.size() <= maxVariables && presburger::Simplex(toSet(rows, columns)).isEmpty();
   }
 
   std::optional<Finding> findMeeting(Value memory, const Access &a, const Access &b) {
@@ -363,6 +381,8 @@ private:
 
     if (columns.numbers.size() > maxVariables)
       return Finding{&a, &b, false, "", "there are too many variables"};
+    if (++questions > maxQuestions)
+      return Finding{&a, &b, false, "", "there are too many pairs of accesses"};
     auto sample = solve(rows, columns);
     if (!sample)
       return std::nullopt;
@@ -410,8 +430,7 @@ private:
     return true;
   }
 
-  // Small extents first: they make a witness that one can check by hand.
-  std::optional<SmallVector<int64_t>> solve(ArrayRef<Row> rows, const Columns &columns) {
+  static IntegerPolyhedron toSet(ArrayRef<Row> rows, const Columns &columns) {
     unsigned count = columns.numbers.size();
     IntegerPolyhedron set(PresburgerSpace::getSetSpace(count));
     for (const Row &row : rows) {
@@ -421,8 +440,18 @@ private:
       coefficients.back() = row.constant;
       row.equality ? set.addEquality(coefficients) : set.addInequality(coefficients);
     }
-    // Most questions have no answer, and an empty rational hull says so at once.
-    if (set.isEmpty())
+    return set;
+  }
+
+  // Small extents first: they make a witness that one can check by hand.
+  std::optional<SmallVector<int64_t>> solve(ArrayRef<Row> rows, const Columns &columns) {
+    unsigned count = columns.numbers.size();
+    IntegerPolyhedron set = toSet(rows, columns);
+    // Most questions have no answer, and the rational hull says so at once.
+    if (presburger::Simplex(set).isEmpty())
+      return std::nullopt;
+    auto any = set.findIntegerSample();
+    if (!any)
       return std::nullopt;
     for (int64_t bound : {2, 3, 4, 8, 64, 0}) {
       IntegerPolyhedron bounded = set;
@@ -433,7 +462,7 @@ private:
         if (bound && columns.variables.isShared(key.first))
           bounded.addInequality(coefficients);
       }
-      auto sample = bounded.findIntegerSample();
+      auto sample = bound ? bounded.findIntegerSample() : any;
       if (!sample)
         continue;
       SmallVector<int64_t> values;
@@ -512,6 +541,8 @@ private:
 
   Variables variables;
   AffineReader reader{variables};
+  /// Asked so far about the memory at hand.
+  unsigned questions = 0;
 };
 
 struct CheckRaces : tessera::impl::CheckRacesPassBase<CheckRaces> {
