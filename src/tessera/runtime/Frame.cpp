@@ -127,13 +127,12 @@ Status Frame::enter(int32_t index) {
   const std::shared_ptr<Prepared> none;
   const std::shared_ptr<Prepared> &previous =
       index > 0 ? segments[static_cast<size_t>(index) - 1].prepared : none;
-  bool fresh = false;
   if (!segment.prepared || segment.prepared->previous != previous || segment.prepared->key != key) {
     auto prepared = program.findPrepared(index, previous, key, dims, loaded);
     if (!prepared.ok())
       return prepared.status();
     segment.prepared = prepared.take();
-    fresh = true;
+    segment.built = nullptr;
   }
   const Prepared &prepared = *segment.prepared;
   TESSERA_TRY(bindOutputs(prepared));
@@ -144,6 +143,7 @@ Status Frame::enter(int32_t index) {
     return fail(StatusCode::OutOfMemory, "host: out of memory: asked ", formatBytes(scratchTotal),
                 " of scratch");
   scratchStride = stride;
+  const bool fresh = segment.built != &prepared;
   if (fresh) {
     if (!segment.arena.reserve(prepared.arenaBytes))
       return fail(StatusCode::OutOfMemory, "host: out of memory: asked ", formatBytes(prepared.arenaBytes),
@@ -174,6 +174,7 @@ Status Frame::enter(int32_t index) {
 
 void Frame::rebuild(Segment &segment) {
   const Prepared &prepared = *segment.prepared;
+  segment.built = &prepared;
   segment.args = prepared.args;
   segment.bound.assign(prepared.external.size(), nullptr);
   for (const Prepared::Patch &patch : prepared.local)

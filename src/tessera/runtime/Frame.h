@@ -48,6 +48,8 @@ public:
 private:
   struct Segment {
     std::shared_ptr<Prepared> prepared;
+    const Prepared *built =
+        nullptr; // What the tables below were made for; a failed launch may leave them behind.
     std::vector<uint64_t> args;
     std::vector<KernelCall> calls;
     std::vector<KernelGroup> groups;

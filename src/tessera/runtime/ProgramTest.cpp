@@ -45,11 +45,14 @@ TEST(Program, RunsAGraphWithAnyNumberOfThreads) {
 
 TEST(Program, TasksRunExactlyOnce) {
   for (unsigned threads : {1u, 2u, 5u})
-    for (auto [I, J, K] : {std::tuple(1, 1, 1), std::tuple(3, 5, 7), std::tuple(1, 2, 50), std::tuple(40, 1, 3)}) {
+    for (auto [I, J, K] :
+         {std::tuple(1, 1, 1), std::tuple(3, 5, 7), std::tuple(1, 2, 50), std::tuple(40, 1, 3)}) {
       PlanBuilder b;
       int x = b.input("x", {I, J, K}, "i32");
       int i = b.constant(I), j = b.constant(J), k = b.constant(K);
-      Json step = {{"kernel", "k_visit"}, {"args", Json(Args{{"value", x}, {"expr", j}, {"expr", k}})}, {"grid", {i, j, k}}};
+      Json step = {{"kernel", "k_visit"},
+                   {"args", Json(Args{{"value", x}, {"expr", j}, {"expr", k}})},
+                   {"grid", {i, j, k}}};
       b.node("visit", {x}, {x}, Json::array({b.version("cpu", Json::array({step}))}));
       b.output("out", x);
       ProgramOptions options;
@@ -80,7 +83,8 @@ TEST(Program, ScratchIsPrivateAndAligned) {
   auto program = openProgram(b, options);
   ASSERT_TRUE(program);
   for (int repeat = 0; repeat < 5; ++repeat)
-    EXPECT_EQ(content(*launch(*program, {floats(std::vector<float>(3000, 2.0f))})[0]), std::vector<float>(3000, 5.0f));
+    EXPECT_EQ(content(*launch(*program, {floats(std::vector<float>(3000, 2.0f))})[0]),
+              std::vector<float>(3000, 5.0f));
 }
 
 TEST(Program, ChainedStepsRunWithoutABarrier) {
@@ -98,7 +102,8 @@ TEST(Program, ChainedStepsRunWithoutABarrier) {
   auto program = openProgram(b, options);
   ASSERT_TRUE(program);
   for (int repeat = 0; repeat < 5; ++repeat)
-    EXPECT_EQ(content(*launch(*program, {floats(std::vector<float>(5000, 1.0f))})[0]), std::vector<float>(5000, 3.0f));
+    EXPECT_EQ(content(*launch(*program, {floats(std::vector<float>(5000, 1.0f))})[0]),
+              std::vector<float>(5000, 3.0f));
 }
 
 // The number of positive elements decides the size of the output.
@@ -197,13 +202,15 @@ TEST(Program, TemporariesOfOneArenaDoNotOverlap) {
   int n = b.dim(x, 0), previous = x;
   for (int i = 0; i < 40; ++i) {
     int next = b.temp({n});
-    b.simple("n" + std::to_string(i), "k_add1", {previous}, {next}, {{"value", previous}, {"value", next}}, n);
+    b.simple("n" + std::to_string(i), "k_add1", {previous}, {next}, {{"value", previous}, {"value", next}},
+             n);
     previous = next;
   }
   b.output("out", previous);
   auto program = openProgram(b);
   ASSERT_TRUE(program);
-  EXPECT_EQ(content(*launch(*program, {floats(std::vector<float>(1000, 0.0f))})[0]), std::vector<float>(1000, 40.0f));
+  EXPECT_EQ(content(*launch(*program, {floats(std::vector<float>(1000, 0.0f))})[0]),
+            std::vector<float>(1000, 40.0f));
   std::vector<std::span<const int64_t>> dims(program->plan().values.size());
   int64_t extent[] = {1000};
   dims[0] = extent;
@@ -213,7 +220,8 @@ TEST(Program, TemporariesOfOneArenaDoNotOverlap) {
   EXPECT_EQ((*prepared)->arenaBytes, 2u * 4032);
 }
 
-static std::string launchError(Program &program, std::vector<BufferRef> inputs, std::vector<BufferRef> outputs) {
+static std::string launchError(Program &program, std::vector<BufferRef> inputs,
+                               std::vector<BufferRef> outputs) {
   std::vector<Buffer *> raw;
   for (BufferRef &input : inputs)
     raw.push_back(input.get());
@@ -226,7 +234,8 @@ TEST(Program, ErrorsOfLaunches) {
   auto program = openProgram(chainPlan());
   ASSERT_TRUE(program);
   auto x = floats({1, 2, 3});
-  EXPECT_EQ(launchError(*program, {}, {nullptr}), "program 'test' has 1 inputs and 1 outputs, but got 0 and 1");
+  EXPECT_EQ(launchError(*program, {}, {nullptr}),
+            "program 'test' has 1 inputs and 1 outputs, but got 0 and 1");
   EXPECT_EQ(launchError(*program, {nullptr}, {nullptr}), "input 'x' is missing; expected f32 of shape ?");
   auto wide = Buffer::create(ElementType::F64, {3}).take();
   EXPECT_EQ(launchError(*program, {wide}, {nullptr}),
@@ -262,7 +271,9 @@ TEST(Program, ErrorsOfSizes) {
     std::memcpy(*buffer->hostWrite(), &number, 4);
     return buffer;
   };
-  auto error = [&](int32_t number) { return launchError(*program, {floats({1, 2, 3}), scalar(number)}, {nullptr}); };
+  auto error = [&](int32_t number) {
+    return launchError(*program, {floats({1, 2, 3}), scalar(number)}, {nullptr});
+  };
   EXPECT_NE(error(0).find("divides by zero for these inputs"), std::string::npos);
   EXPECT_NE(error(1).find("overflows 64 bits for these inputs"), std::string::npos);
   EXPECT_NE(error(2).find("an extent is -3 for these inputs; expected 0 or more"), std::string::npos);

@@ -57,16 +57,21 @@ public:
   static Json version(const std::string &target, Json steps, Json temps = Json::array()) {
     return {{"target", target}, {"steps", std::move(steps)}, {"temps", std::move(temps)}};
   }
-  int node(const std::string &name, std::vector<int> reads, std::vector<int> writes, Json versions, Json more = {}) {
-    Json n = {{"name", name}, {"after", Json::array()}, {"reads", reads}, {"writes", writes}, {"versions", versions}};
+  int node(const std::string &name, std::vector<int> reads, std::vector<int> writes, Json versions,
+           Json more = {}) {
+    Json n = {{"name", name},
+              {"after", Json::array()},
+              {"reads", reads},
+              {"writes", writes},
+              {"versions", versions}};
     for (auto &[key, item] : more.items())
       n[key] = item;
     nodes.push_back(std::move(n));
     return static_cast<int>(nodes.size()) - 1;
   }
   /// A node of one step for the CPU.
-  int simple(const std::string &name, const std::string &kernel, std::vector<int> reads, std::vector<int> writes,
-             Args args, int extent) {
+  int simple(const std::string &name, const std::string &kernel, std::vector<int> reads,
+             std::vector<int> writes, Args args, int extent) {
     return node(name, std::move(reads), std::move(writes),
                 Json::array({version("cpu", Json::array({step(kernel, std::move(args), extent)}))}));
   }
@@ -82,8 +87,8 @@ public:
   }
   Json plan() const { return {{"version", 1}, {"abi", 1}, {"programs", Json::array({json()})}}; }
 
-  Json program, inputs = Json::array(), outputs = Json::array(), exprs = Json::array(), values = Json::array(),
-                nodes = Json::array();
+  Json program, inputs = Json::array(), outputs = Json::array(), exprs = Json::array(),
+                values = Json::array(), nodes = Json::array();
 };
 
 inline std::string kernelImage() {
