@@ -1,2 +1,84 @@
 #!/bin/sh
-exit 0
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# The command line: what it prints, what it refuses, its exit status. Needs a sample
+# program, written by tessera_sample beside it.
+# usage: test.sh TESSERA TESSERA_SAMPLE KERNELS
+set -u
+tessera=$1 sample=$2 kernels=$3
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+"$sample" "$kernels" . || exit 1
+failures=0
+
+# expect STATUS PATTERN COMMAND...: the pattern (fixed text) must be in the output.
+expect() {
+  status=$1 pattern=$2
+  shift 2
+  output=$("$@" 2>&1)
+  got=$?
+  if [ "$got" != "$status" ]; then
+    echo "FAIL: $*: expected status $status, but got $got: $output"
+    failures=$((failures + 1))
+  elif ! printf '%s\n' "$output" | grep -qF -- "$pattern"; then
+    echo "FAIL: $*: expected '$pattern' in: $output"
+    failures=$((failures + 1))
+  fi
+}
+
+expect 0 "tessera 0." "$tessera" --version
+expect 0 "example: tessera run" "$tessera" --help
+expect 0 "example: tessera run" "$tessera" run --help
+expect 0 "example: tessera bench" "$tessera" bench --help
+expect 1 "unknown command 'rnu'; did you mean 'run'?" "$tessera" rnu
+expect 1 "needs the compiler" env PATH=/usr/bin sh -c "mkdir -p alone; cp '$tessera' alone/; alone/tessera compile x.mlir"
+expect 1 "needs the compiler" alone/tessera run x.tsr
+expect 0 "y: f32 3 min 2 max 4" "$tessera" run sample.tsx --input x=x.npy
+expect 0 "" "$tessera" run sample.tsx --input x=x.npy --output y=y.npy
+expect 0 "y: f32 3 min 3 max 5" "$tessera" run sample.tsx --input x=y.npy
+expect 0 "y: f32 3 min 2 max 4" "$tessera" run sample.tsx --input x.npz --device null
+expect 0 "\"name\": \"y\"" "$tessera" run sample.tsx --input x=x.npy --json
+expect 0 "GFLOP/s" "$tessera" run sample.tsx --input x=x.npy --profile --repeat 3
+expect 0 "" "$tessera" run sample.tsx --input x=x.npy --trace t.json
+expect 0 "\"ph\": \"X\"" cat t.json
+expect 1 "input 'x' (f32 of shape ?) is missing; give --input name=file.npy" "$tessera" run sample.tsx
+expect 1 "input 'x': expected f32 of shape ?, but wide.npy holds f64 of 2x2" "$tessera" run sample.tsx --input x=wide.npy
+expect 1 "convert it with array.astype(numpy.float32)" "$tessera" run sample.tsx --input x=wide.npy
+expect 1 "unknown input 'xx'; did you mean 'x'? inputs: x" "$tessera" run sample.tsx --input xx=x.npy
+expect 1 "input 'x' is given twice" "$tessera" run sample.tsx --input x=x.npy --input x=x.npy
+expect 1 "unknown output 'z'; did you mean 'y'? outputs: y" "$tessera" run sample.tsx --input x=x.npy --output z=z.npy
+expect 1 "--input: expected name=file, but got 'x.npy'" "$tessera" run sample.tsx --input x.npy
+expect 1 "cannot open 'none.npy'" "$tessera" run sample.tsx --input x=none.npy
+expect 1 "cannot open 'none.tsx'" "$tessera" run none.tsx
+expect 1 "not a Tessera file" "$tessera" run x.npy
+expect 1 "unknown device 'gpu'" "$tessera" run sample.tsx --input x=x.npy --device gpu
+expect 1 "unknown policy 'fast'" "$tessera" run sample.tsx --input x=x.npy --policy fast
+expect 1 "unknown program 'q'" "$tessera" run sample.tsx --program q --input x=x.npy
+expect 1 "No such file or directory" "$tessera" run sample.tsx --input x=x.npy --output y=/nonexistent/y.npy
+expect 1 "needs CPU features this machine lacks: frobnicate" "$tessera" run other.tsx --input x=x.npy
+head -c 5000 sample.tsx >cut.tsx
+expect 1 "file is truncated" "$tessera" run cut.tsx --input x=x.npy
+expect 1 "run 'tessera run --help' for the options" "$tessera" run sample.tsx --no-such-option
+expect 0 "best" "$tessera" bench sample.tsx --dim x:0=100 --repeat 5
+expect 0 "\"median_ms\"" "$tessera" bench sample.tsx --batch 8 --repeat 5 --json -
+expect 1 "extent 0 is not fixed by the program; give --dim x:0=N" "$tessera" bench sample.tsx
+expect 1 "--dim: expected name:axis=extent, but got 'x=3'" "$tessera" bench sample.tsx --dim x=3
+expect 1 "--dim: input 'x' has rank 1, but got axis 4" "$tessera" bench sample.tsx --dim x:4=3
+expect 0 "k_add1" "$tessera" explain sample.tsx
+expect 0 "\"node\": \"increment\"" "$tessera" explain sample.tsx --json
+expect 0 "measured" "$tessera" explain sample.tsx --measure --dim x:0=10
+expect 0 "the schedule text" "$tessera" explain sample.tsx --script
+expect 0 "digraph" "$tessera" explain sample.tsx --dot -
+expect 0 "k_add1" "$tessera" explain other.tsx
+if command -v dot >/dev/null; then
+  expect 0 "" "$tessera" explain sample.tsx --svg g.svg
+  expect 0 "<svg" cat g.svg
+fi
+expect 0 "cpu" "$tessera" targets
+expect 0 "\"name\": \"cpu\"" "$tessera" targets --json
+expect 0 "runtime" "$tessera" doctor
+expect 1 "failed on device 'null'" env TESSERA_NULL=fail=increment:1 "$tessera" run nulls.tsx --input x=x.npy --device null
+expect 0 "y: f32 3 min 2 max 4" env TESSERA_NULL=fail=increment:1 "$tessera" run sample.tsx --input x=x.npy --device null
+
+[ "$failures" = 0 ] && echo "all passed"
+exit "$failures"
