@@ -75,6 +75,7 @@ def Dfg_ReductionAttr : Dfg_Attr<"Reduction", "reduction"> {
   let parameters = (ins OptionalParameter<"std::optional<::tessera::dfg::ReductionKind>">:$kind,
                         OptionalParameter<"::mlir::FlatSymbolRefAttr">:$combiner);
   let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
 }
 
 def Dfg_PortAttr : Dfg_Attr<"Port", "port"> {

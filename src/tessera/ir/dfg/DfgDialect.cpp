@@ -70,6 +70,15 @@ void ReductionAttr::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
+// Rule dfg-r8.
+LogicalResult ReductionAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                    std::optional<ReductionKind> kind, FlatSymbolRefAttr combiner) {
+  if (kind.has_value() == bool(combiner))
+    return emitError() << "expected a reduction to be named or a combiner, but got "
+                       << (kind ? "both" : "neither") << " (dfg-r8)";
+  return success();
+}
+
 // Rule dfg-d1.
 LogicalResult DemandAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef norm,
                                  FloatAttr bound) {
