@@ -53,8 +53,8 @@ private:
   void record(StringRef comment, StringRef verb, StringRef between, StringRef first, StringRef second,
               StringRef attributes, StringRef fused) {
     std::string a = handleOf(first), b = handleOf(second), made = fresh();
-    os << "    // " << comment << "\n    " << made << " = transform.tessera." << verb << " " << a << between << b
-       << attributes << " : (!transform.any_op, !transform.any_op) -> !transform.any_op\n";
+    os << "    // " << comment << "\n    " << made << " = transform.tessera." << verb << " " << a << between
+       << b << attributes << " : (!transform.any_op, !transform.any_op) -> !transform.any_op\n";
     handles.erase(first);
     handles.erase(second);
     handles[fused] = made;
@@ -81,7 +81,8 @@ private:
     FailureOr<NodeOp> fused = fuseProducer(rewriter, producer, consumer, FuseOptions(), no);
     if (failed(fused))
       return false;
-    record("'" + into + "' " + (reduces ? "reduces" : "reads only its own element of") + " what '" + from + "' makes",
+    record("'" + into + "' " + (reduces ? "reduces" : "reads only its own element of") + " what '" + from +
+               "' makes",
            "fuse_nodes", " into ", from, into, "", fused->getName());
     return true;
   }
@@ -92,11 +93,13 @@ private:
     FailureOr<double> cost = recomputeCost(producer, consumer, no);
     if (failed(cost) || *cost > options.maxRecompute)
       return false;
-    FailureOr<NodeOp> fused = fuseProducer(rewriter, producer, consumer, FuseOptions{true, options.maxRecompute}, no);
+    FailureOr<NodeOp> fused =
+        fuseProducer(rewriter, producer, consumer, FuseOptions{true, options.maxRecompute}, no);
     if (failed(fused))
       return false;
     std::string attributes, comment;
-    llvm::raw_string_ostream(attributes) << llvm::format(" {max_cost = %.6e : f64, recompute}", options.maxRecompute);
+    llvm::raw_string_ostream(attributes)
+        << llvm::format(" {max_cost = %.6e : f64, recompute}", options.maxRecompute);
     llvm::raw_string_ostream(comment) << "computing '" << from << "' again adds " << int64_t(*cost)
                                       << " operations to an instance of '" << into << "'";
     record(comment, "fuse_nodes", " into ", from, into, attributes, fused->getName());
@@ -150,8 +153,8 @@ std::string graph::writeGraphScript(ModuleOp program, const GraphScriptOptions &
   OwningOpRef<ModuleOp> copy = program.clone();
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << "module attributes {transform.with_named_sequence} {\n  transform.named_sequence @" << options.sequence
-     << "(%program: !transform.any_op) {\n";
+  os << "module attributes {transform.with_named_sequence} {\n  transform.named_sequence @"
+     << options.sequence << "(%program: !transform.any_op) {\n";
   unsigned next = 0;
   for (GraphOp graph : copy->getOps<GraphOp>())
     Writer(graph, options, os, next).run();

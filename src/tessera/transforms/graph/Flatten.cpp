@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Removes hierarchy that is not replicated: internal nodes without a grid and calls are inlined into their parents.
+// Removes hierarchy that is not replicated: internal nodes without a grid and calls are inlined into their
+// parents.
 #include "tessera/transforms/graph/Passes.h"
 #include "tessera/transforms/graph/Support.h"
 
@@ -13,7 +14,8 @@ static LogicalResult checkHintsPushable(NodeOp outer, Refusal &no) {
     return no(outer, "cannot flatten '" + outer.getName() + "': it is placed already",
               "transform the graph before placement");
   if (outer.getQuality())
-    return no(outer, "cannot flatten '" + outer.getName() + "': its quality demand is for its results as a whole",
+    return no(outer,
+              "cannot flatten '" + outer.getName() + "': its quality demand is for its results as a whole",
               "put a demand on the nodes inside instead");
   if (!outer.getTargets())
     return success();
@@ -22,10 +24,12 @@ static LogicalResult checkHintsPushable(NodeOp outer, Refusal &no) {
       return no(&op, "cannot flatten '" + outer.getName() + "': its targets cannot be passed on to a call",
                 "flatten the call first");
     auto child = dyn_cast<NodeOp>(op);
-    if (child && child.getTargets() &&
-        llvm::none_of(*child.getTargets(), [&](Attribute t) { return llvm::is_contained(*outer.getTargets(), t); }))
-      return no(child, "cannot flatten '" + outer.getName() + "': its targets and those of '" + child.getName() +
-                           "' have none in common",
+    if (child && child.getTargets() && llvm::none_of(*child.getTargets(), [&](Attribute t) {
+          return llvm::is_contained(*outer.getTargets(), t);
+        }))
+      return no(child,
+                "cannot flatten '" + outer.getName() + "': its targets and those of '" + child.getName() +
+                    "' have none in common",
                 "allow one target for both");
   }
   return success();
@@ -51,14 +55,16 @@ static FailureOr<SmallVector<Value>> portResultsAfterFlatten(NodeOp node, Refusa
       continue;
     Value end = endOfChain(node.getInputArgs()[i]);
     if (!end)
-      return no(node, "cannot flatten '" + node.getName() + "': a call inside keeps the memory of port " + Twine(i),
+      return no(node,
+                "cannot flatten '" + node.getName() + "': a call inside keeps the memory of port " + Twine(i),
                 "return the memref from the graph that is called");
     results.push_back(end == node.getInputArgs()[i] ? node.getInputs()[i] : end);
   }
   return results;
 }
 
-// dfg.node @outer (%a = %x) { %1 = dfg.node @inner (… = %a) …; dfg.yield %1 }  →  %1 = dfg.node @outer.inner (… = %x) …
+// dfg.node @outer (%a = %x) { %1 = dfg.node @inner (… = %a) …; dfg.yield %1 }  →  %1 = dfg.node @outer.inner
+// (… = %x) …
 FailureOr<SmallVector<Operation *>> graph::flattenNode(RewriterBase &rewriter, NodeOp node, Refusal &no) {
   if (!node.isInternal())
     return no(node, "cannot flatten '" + node.getName() + "': it is a leaf", "name an internal node");
@@ -105,7 +111,9 @@ FailureOr<SmallVector<Operation *>> graph::flattenCall(RewriterBase &rewriter, C
               "a graph may not reach itself through calls");
   bool stateful = !callee.getBodyBlock()->getOps<StateOp>().empty();
   if (stateful && !isa<GraphOp>(call->getParentOp()))
-    return no(call, "cannot flatten the call: graph '" + call.getCallee() + "' keeps a state, which stands in a graph only",
+    return no(call,
+              "cannot flatten the call: graph '" + call.getCallee() +
+                  "' keeps a state, which stands in a graph only",
               "flatten the internal node around the call first");
   IRMapping map;
   map.map(callee.getBody().getArguments(), call.getInputs());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Makes one loop of two adjacent loops inside a leaf. Memory that both touch is allowed only where each trip touches
-// elements of its own.
+// Makes one loop of two adjacent loops inside a leaf. Memory that both touch is allowed only where each trip
+// touches elements of its own.
 #include "tessera/transforms/graph/Passes.h"
 #include "tessera/transforms/graph/Support.h"
 
@@ -30,7 +30,9 @@ static LogicalResult collectAccesses(scf::ForOp loop, SmallVectorImpl<Access> &a
     else if (auto add = dyn_cast<AccumulateOp>(op))
       accesses.push_back({op, memoryRoot(add.getMemory()), add.getIndices(), true});
     else if (!op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() && !isMemoryEffectFree(op)) {
-      (void)no(op, "cannot fuse the loops: what '" + op->getName().getStringRef() + "' does to memory is not known",
+      (void)no(op,
+               "cannot fuse the loops: what '" + op->getName().getStringRef() +
+                   "' does to memory is not known",
                "use loads and stores");
       return WalkResult::interrupt();
     }
@@ -55,23 +57,28 @@ static bool sameTrip(const Access &a, scf::ForOp first, const Access &b, scf::Fo
 
 static LogicalResult checkFusable(scf::ForOp first, scf::ForOp second, Refusal &no) {
   if (first == second || first->getBlock() != second->getBlock() || !first->isBeforeInBlock(second))
-    return no(second, "cannot fuse the loops: they do not follow each other in one block", "name the earlier loop first");
+    return no(second, "cannot fuse the loops: they do not follow each other in one block",
+              "name the earlier loop first");
   if (!sameExtent(first.getLowerBound(), second.getLowerBound()) ||
-      !sameExtent(first.getUpperBound(), second.getUpperBound()) || !sameExtent(first.getStep(), second.getStep()))
+      !sameExtent(first.getUpperBound(), second.getUpperBound()) ||
+      !sameExtent(first.getStep(), second.getStep()))
     return no(second, "cannot fuse the loops: their bounds or steps differ", "give both the same bounds");
   for (Operation *op = first->getNextNode(); op != second; op = op->getNextNode())
     if (!isMemoryEffectFree(op))
-      return no(op, "cannot fuse the loops: '" + op->getName().getStringRef() + "' between them touches memory",
+      return no(op,
+                "cannot fuse the loops: '" + op->getName().getStringRef() + "' between them touches memory",
                 "move it before the first or after the second");
   // Nothing of the second loop may need what the first leaves behind.
   llvm::SmallPtrSet<Operation *, 8> dependent{first};
   for (Operation *op = first->getNextNode(); op; op = op->getNextNode()) {
-    bool depends = op->walk([&](Operation *inner) {
-                       return llvm::any_of(inner->getOperands(),
-                                           [&](Value v) { return v.getDefiningOp() && dependent.contains(v.getDefiningOp()); })
-                                  ? WalkResult::interrupt()
-                                  : WalkResult::advance();
-                     }).wasInterrupted();
+    bool depends =
+        op->walk([&](Operation *inner) {
+            return llvm::any_of(
+                       inner->getOperands(),
+                       [&](Value v) { return v.getDefiningOp() && dependent.contains(v.getDefiningOp()); })
+                       ? WalkResult::interrupt()
+                       : WalkResult::advance();
+          }).wasInterrupted();
     if (depends)
       dependent.insert(op);
     if (op == second)
@@ -86,13 +93,15 @@ static LogicalResult checkFusable(scf::ForOp first, scf::ForOp second, Refusal &
     for (const Access &b : after)
       if (a.memory == b.memory && (a.write || b.write) && !sameTrip(a, first, b, second) &&
           !(isa<AccumulateOp>(a.op) && isa<AccumulateOp>(b.op)))
-        return no(b.op, "cannot fuse the loops: this may touch an element that the first loop uses in another trip",
+        return no(b.op,
+                  "cannot fuse the loops: this may touch an element that the first loop uses in another trip",
                   "index both by the loop's own counter");
   return success();
 }
 
 // scf.for %i {A}; scf.for %i {B}  →  scf.for %i {A; B}
-FailureOr<scf::ForOp> graph::fuseLoops(RewriterBase &rewriter, scf::ForOp first, scf::ForOp second, Refusal &no) {
+FailureOr<scf::ForOp> graph::fuseLoops(RewriterBase &rewriter, scf::ForOp first, scf::ForOp second,
+                                       Refusal &no) {
   if (failed(checkFusable(first, second, no)))
     return failure();
   // What stands between goes before the first, or after the second when it needs the first's results.
@@ -104,7 +113,9 @@ FailureOr<scf::ForOp> graph::fuseLoops(RewriterBase &rewriter, scf::ForOp first,
   for (Operation *op : between) {
     bool needs = op->walk([&](Operation *inner) {
                      return llvm::any_of(inner->getOperands(),
-                                         [&](Value v) { return v.getDefiningOp() && late.contains(v.getDefiningOp()); })
+                                         [&](Value v) {
+                                           return v.getDefiningOp() && late.contains(v.getDefiningOp());
+                                         })
                                 ? WalkResult::interrupt()
                                 : WalkResult::advance();
                    }).wasInterrupted();
@@ -121,7 +132,8 @@ FailureOr<scf::ForOp> graph::fuseLoops(RewriterBase &rewriter, scf::ForOp first,
   inits.append(second.getInitArgs().begin(), second.getInitArgs().end());
   rewriter.setInsertionPoint(second);
   auto loc = rewriter.getFusedLoc({first.getLoc(), second.getLoc()});
-  auto fused = scf::ForOp::create(rewriter, loc, first.getLowerBound(), first.getUpperBound(), first.getStep(), inits);
+  auto fused =
+      scf::ForOp::create(rewriter, loc, first.getLowerBound(), first.getUpperBound(), first.getStep(), inits);
   if (!inits.empty() && fused.getBody()->mightHaveTerminator())
     rewriter.eraseOp(fused.getBody()->getTerminator());
   map.map(first.getInductionVar(), fused.getInductionVar());
@@ -176,7 +188,8 @@ struct FuseLoopsPass : graph::impl::FuseLoopsPassBase<FuseLoopsPass> {
           while (fuseOne(rewriter, leaf, no))
             any = true;
           if (!any && no.text.empty())
-            return no(leaf, "there are no two loops to fuse in '" + leaf.getName() + "'", "name another node");
+            return no(leaf, "there are no two loops to fuse in '" + leaf.getName() + "'",
+                      "name another node");
           return success(any);
         })))
       signalPassFailure();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Fuses a producer into its consumer: through `each` edges between equal grids for free, through whole tensors by
-// computing an element again wherever the consumer reads one.
+// Fuses a producer into its consumer: through `each` edges between equal grids for free, through whole
+// tensors by computing an element again wherever the consumer reads one.
 #include "tessera/transforms/graph/Passes.h"
 #include "tessera/transforms/graph/Support.h"
 
@@ -38,12 +38,14 @@ static FailureOr<SmallVector<Edge>> findEdges(NodeOp producer, NodeOp consumer, 
       continue;
     unsigned result = cast<OpResult>(consumer.getInputs()[i]).getResultNumber();
     if (result >= producer.getNumYields())
-      return no(consumer, cannot + "the edge between them is memory, which one instance writes and another may read",
+      return no(consumer,
+                cannot + "the edge between them is memory, which one instance writes and another may read",
                 "pass a tensor instead");
     if (producer.getYield(result).getMode() != ResultMode::Gather)
-      return no(consumer, cannot + "result " + Twine(result) + " of '" + producer.getName() + "' is a " +
-                              stringifyResultMode(producer.getYield(result).getMode()) +
-                              " over its grid, known only when all instances have run",
+      return no(consumer,
+                cannot + "result " + Twine(result) + " of '" + producer.getName() + "' is a " +
+                    stringifyResultMode(producer.getYield(result).getMode()) +
+                    " over its grid, known only when all instances have run",
                 "fuse what follows with another node");
     bool each = consumer.getPort(i).getMode() == PortMode::Each;
     if (each && !equal)
@@ -54,7 +56,8 @@ static FailureOr<SmallVector<Edge>> findEdges(NodeOp producer, NodeOp consumer, 
     if (extent.getDefiningOp() == producer)
       return no(consumer, cannot + "it computes the extents of the consumer's grid", "keep them apart");
   if (edges.empty())
-    return no(consumer, cannot + "there is no edge between them", "use 'fuse_siblings' for independent nodes");
+    return no(consumer, cannot + "there is no edge between them",
+              "use 'fuse_siblings' for independent nodes");
   return edges;
 }
 
@@ -62,9 +65,10 @@ static FailureOr<SmallVector<Edge>> findEdges(NodeOp producer, NodeOp consumer, 
 // Equal grids
 //===----------------------------------------------------------------------===//
 
-// %s = @p grid(G) … {…; yield %v}; %t = @c grid(G) (each %e = %s) {…}  →  %t = @p_c grid(G) {…; … with %v for %e}
-static FailureOr<NodeOp> fuseDirect(RewriterBase &rewriter, NodeOp producer, NodeOp consumer, ArrayRef<Edge> edges,
-                                    Refusal &no) {
+// %s = @p grid(G) … {…; yield %v}; %t = @c grid(G) (each %e = %s) {…}  →  %t = @p_c grid(G) {…; … with %v for
+// %e}
+static FailureOr<NodeOp> fuseDirect(RewriterBase &rewriter, NodeOp producer, NodeOp consumer,
+                                    ArrayRef<Edge> edges, Refusal &no) {
   std::string cannot = pairName("fuse", producer, consumer);
   if (conflictInMemory(producer, consumer))
     return no(consumer, cannot + "both use the same memory and one of them writes it", "keep them apart");
@@ -117,7 +121,8 @@ static FailureOr<NodeOp> fuseDirect(RewriterBase &rewriter, NodeOp producer, Nod
       results.push_back(fused.getPortResult(fromConsumer[i]));
   rewriter.replaceOp(consumer, results);
   for (auto [position, r] : llvm::enumerate(kept))
-    rewriter.replaceAllUsesWith(producer.getResult(r), fused.getResult(yielded.size() - kept.size() + position));
+    rewriter.replaceAllUsesWith(producer.getResult(r),
+                                fused.getResult(yielded.size() - kept.size() + position));
   for (unsigned i = 0; i < producer.getInputs().size(); ++i)
     if (producer.getPort(i).isWritable())
       rewriter.replaceAllUsesWith(producer.getPortResult(i), fused.getPortResult(fromProducer[i]));
@@ -159,8 +164,9 @@ static FailureOr<double> recomputeCost(NodeOp producer, NodeOp consumer, ArrayRe
       if (isa<tensor::DimOp>(user))
         continue;
       if (!isa<tensor::ExtractOp>(user))
-        return no(user, cannot + "its result is read by '" + user->getName().getStringRef() +
-                            "', not element by element",
+        return no(user,
+                  cannot + "its result is read by '" + user->getName().getStringRef() +
+                      "', not element by element",
                   "read it with 'tensor.extract'");
       evaluations += executions(user, consumer);
     }
@@ -177,15 +183,16 @@ FailureOr<double> graph::recomputeCost(NodeOp producer, NodeOp consumer, Refusal
 
 // %s = @p grid(G) … {…; yield %v}; %t = @c (%x = %s) { tensor.extract %x[%a, %b] }
 //   →  %t = @c (…) { the body of @p with (%a, %b) for its ids }
-static FailureOr<NodeOp> fuseRecompute(RewriterBase &rewriter, NodeOp producer, NodeOp consumer, ArrayRef<Edge> edges,
-                                       const FuseOptions &options, Refusal &no) {
+static FailureOr<NodeOp> fuseRecompute(RewriterBase &rewriter, NodeOp producer, NodeOp consumer,
+                                       ArrayRef<Edge> edges, const FuseOptions &options, Refusal &no) {
   FailureOr<double> cost = recomputeCost(producer, consumer, edges, no);
   if (failed(cost))
     return failure();
   std::string cannot = pairName("recompute", producer, consumer);
   if (*cost > options.maxRecompute)
-    return no(consumer, cannot + "it would add " + Twine(int64_t(*cost)) + " operations to each instance, more than " +
-                            Twine(int64_t(options.maxRecompute)),
+    return no(consumer,
+              cannot + "it would add " + Twine(int64_t(*cost)) + " operations to each instance, more than " +
+                  Twine(int64_t(options.maxRecompute)),
               "raise 'max_cost', or keep the nodes apart");
   FailureOr<SmallVector<NamedAttribute>> hints = mergeHints(producer, consumer, no);
   if (failed(hints))
@@ -258,7 +265,8 @@ static FailureOr<NodeOp> fuseRecompute(RewriterBase &rewriter, NodeOp producer, 
     if (edge.direct || !producer.getRank()) {
       if (here.empty()) {
         rewriter.setInsertionPointToStart(fused.getBodyBlock());
-        here = copyAt(edge.direct ? ValueRange(fused.getIds()) : ValueRange(), edge.direct ? eachAt : wholeAt, false);
+        here = copyAt(edge.direct ? ValueRange(fused.getIds()) : ValueRange(), edge.direct ? eachAt : wholeAt,
+                      false);
       }
       rewriter.replaceAllUsesWith(arg, here[edge.result]);
       continue;
@@ -273,7 +281,8 @@ static FailureOr<NodeOp> fuseRecompute(RewriterBase &rewriter, NodeOp producer, 
       Value value = copyAt(ids, wholeAt, true)[edge.result];
       rewriter.setInsertionPoint(user);
       if (isa<RankedTensorType>(value.getType()))
-        value = tensor::ExtractOp::create(rewriter, extract.getLoc(), value, extract.getIndices().drop_front(rank));
+        value = tensor::ExtractOp::create(rewriter, extract.getLoc(), value,
+                                          extract.getIndices().drop_front(rank));
       rewriter.replaceOp(extract, value);
     }
     // An extent of the producer's result is an extent of its grid.
@@ -289,7 +298,8 @@ static FailureOr<NodeOp> fuseRecompute(RewriterBase &rewriter, NodeOp producer, 
     }
   }
   for (unsigned i = 0; i < dead.size(); ++i)
-    if (!fused.getPort(i).isWritable() && fused.getInputArgs()[i].use_empty() && i >= consumer.getInputs().size())
+    if (!fused.getPort(i).isWritable() && fused.getInputArgs()[i].use_empty() &&
+        i >= consumer.getInputs().size())
       dead.set(i);
   eraseInputs(rewriter, fused, dead);
   rewriter.replaceOp(consumer, fused.getResults());
@@ -306,7 +316,8 @@ FailureOr<NodeOp> graph::fuseProducer(RewriterBase &rewriter, NodeOp producer, N
   if (llvm::all_of(*edges, [](const Edge &edge) { return edge.direct; }))
     return fuseDirect(rewriter, producer, consumer, *edges, no);
   if (!options.recompute)
-    return no(consumer, pairName("fuse", producer, consumer) + "it reads more than its own element of the result",
+    return no(consumer,
+              pairName("fuse", producer, consumer) + "it reads more than its own element of the result",
               "allow it with 'recompute'");
   return fuseRecompute(rewriter, producer, consumer, *edges, options, no);
 }

@@ -86,7 +86,8 @@ struct FuseSiblingsPass : graph::impl::FuseSiblingsPassBase<FuseSiblingsPass> {
             for (Operation *user : input.getUsers()) {
               auto b = dyn_cast<NodeOp>(user);
               Refusal no;
-              if (b && b != a && isa<RankedTensorType>(input.getType()) && succeeded(fuseSiblings(rewriter, a, b, no)))
+              if (b && b != a && isa<RankedTensorType>(input.getType()) &&
+                  succeeded(fuseSiblings(rewriter, a, b, no)))
                 return WalkResult::interrupt();
             }
           return WalkResult::advance();

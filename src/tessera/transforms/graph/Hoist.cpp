@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Moves work that all instances of a leaf do alike into a node without a grid that does it once. Only dear work is
-// worth a node; cheap operations move along when they feed it or follow from it.
+// Moves work that all instances of a leaf do alike into a node without a grid that does it once. Only dear
+// work is worth a node; cheap operations move along when they feed it or follow from it.
 #include "tessera/transforms/graph/Passes.h"
 #include "tessera/transforms/graph/Support.h"
 
@@ -16,10 +16,11 @@ static bool isDear(Operation *op) {
              arith::CeilDivSIOp, arith::FloorDivSIOp>(op);
 }
 
-// Operations of the body that depend on whole operands and constants only. Where the grid may be empty, what could
-// trap must not run at all.
+// Operations of the body that depend on whole operands and constants only. Where the grid may be empty, what
+// could trap must not run at all.
 static llvm::SetVector<Operation *> findInvariant(NodeOp leaf) {
-  bool mayBeEmpty = llvm::any_of(leaf.getGrid(), [](Value extent) { return getConstantIntValue(extent).value_or(0) <= 0; });
+  bool mayBeEmpty =
+      llvm::any_of(leaf.getGrid(), [](Value extent) { return getConstantIntValue(extent).value_or(0) <= 0; });
   llvm::SetVector<Operation *> invariant;
   auto isInvariant = [&](Value value) {
     if (auto arg = dyn_cast<BlockArgument>(value))
@@ -48,7 +49,8 @@ static llvm::SetVector<Operation *> findInvariant(NodeOp leaf) {
 }
 
 // The dear ones, what feeds them, and what follows from them alone.
-static llvm::SetVector<Operation *> chooseHoisted(NodeOp leaf, const llvm::SetVector<Operation *> &invariant) {
+static llvm::SetVector<Operation *> chooseHoisted(NodeOp leaf,
+                                                  const llvm::SetVector<Operation *> &invariant) {
   llvm::SmallPtrSet<Operation *, 16> chosen;
   for (Operation *op : llvm::reverse(invariant)) {
     bool feeds = llvm::any_of(op->getUsers(), [&](Operation *user) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Makes hierarchy: moves nodes of one graph into a new internal node, or into a graph of their own that is called.
+// Makes hierarchy: moves nodes of one graph into a new internal node, or into a graph of their own that is
+// called.
 #include "tessera/transforms/graph/Passes.h"
 #include "tessera/transforms/graph/Support.h"
 
@@ -76,12 +77,14 @@ static PortAttr portFor(Value memref, const llvm::SetVector<Operation *> &member
 }
 
 // %1 = dfg.node @a (…); %2 = dfg.node @b (… %1)  →  %2 = dfg.node @name (…) { @a; @b; dfg.yield }
-FailureOr<NodeOp> graph::outlineNodes(RewriterBase &rewriter, ArrayRef<NodeOp> nodes, StringRef name, Refusal &no) {
+FailureOr<NodeOp> graph::outlineNodes(RewriterBase &rewriter, ArrayRef<NodeOp> nodes, StringRef name,
+                                      Refusal &no) {
   NodeOp first = nodes.front();
   for (NodeOp node : nodes)
     if (node->getBlock() != first->getBlock())
-      return no(node, "cannot outline '" + first.getName() + "' and '" + node.getName() +
-                          "' together: they stand in different graphs",
+      return no(node,
+                "cannot outline '" + first.getName() + "' and '" + node.getName() +
+                    "' together: they stand in different graphs",
                 "outline nodes of one graph");
   SmallVector<Operation *> sorted = withInnerWiring(nodes);
   llvm::SetVector<Operation *> members(sorted.begin(), sorted.end());
@@ -103,8 +106,9 @@ FailureOr<NodeOp> graph::outlineNodes(RewriterBase &rewriter, ArrayRef<NodeOp> n
           constants.push_back(def);
         continue;
       }
-      PortAttr port = isa<MemRefType>(operand.getType()) ? portFor(operand, members)
-                                                         : graph::getPort(rewriter.getContext(), PortMode::Whole);
+      PortAttr port = isa<MemRefType>(operand.getType())
+                          ? portFor(operand, members)
+                          : graph::getPort(rewriter.getContext(), PortMode::Whole);
       position[operand] = parts.addInput(operand, port);
     }
   SmallVector<Value> yielded;
@@ -139,26 +143,33 @@ FailureOr<NodeOp> graph::outlineNodes(RewriterBase &rewriter, ArrayRef<NodeOp> n
 }
 
 // dfg.node @name (%a = %x) {…}  →  dfg.graph private @name(%a) {…}, dfg.call @name(%x)
-FailureOr<CallOp> graph::outlineGraph(RewriterBase &rewriter, ArrayRef<NodeOp> nodes, StringRef name, Refusal &no) {
+FailureOr<CallOp> graph::outlineGraph(RewriterBase &rewriter, ArrayRef<NodeOp> nodes, StringRef name,
+                                      Refusal &no) {
   auto parent = nodes.front()->getParentOfType<GraphOp>();
   Operation *table = SymbolTable::getNearestSymbolTable(parent->getParentOp());
   if (table && SymbolTable::lookupSymbolIn(table, name))
-    return no(nodes.front(), "cannot outline into graph '" + name + "': the name is taken", "choose another name");
+    return no(nodes.front(), "cannot outline into graph '" + name + "': the name is taken",
+              "choose another name");
   // A call takes memory over and gives it back as a result; that cannot be followed through views.
   for (NodeOp node : nodes)
     for (Value input : node.getInputs())
       if (isa<MemRefType>(input.getType()) &&
           (input.getDefiningOp<ViewLikeOpInterface>() ||
            llvm::any_of(input.getUsers(), [](Operation *user) { return isa<ViewLikeOpInterface>(user); })))
-        return no(node, "cannot outline '" + node.getName() + "' into a graph: it uses memory of which there is a view",
+        return no(node,
+                  "cannot outline '" + node.getName() +
+                      "' into a graph: it uses memory of which there is a view",
                   "outline it into an internal node instead");
   for (NodeOp node : nodes)
     for (Value input : node.getInputs()) {
-      auto arg = isa<MemRefType>(input.getType()) ? dyn_cast<BlockArgument>(memoryRoot(input)) : BlockArgument();
+      auto arg =
+          isa<MemRefType>(input.getType()) ? dyn_cast<BlockArgument>(memoryRoot(input)) : BlockArgument();
       auto around = arg ? dyn_cast<NodeOp>(arg.getOwner()->getParentOp()) : NodeOp();
       if (around && around.getPort(arg.getArgNumber() - around.getRank()).getMode() != PortMode::InOut)
-        return no(node, "cannot outline '" + node.getName() + "' into a graph: a call may read and write its memory, and '" +
-                            around.getName() + "' around it may not",
+        return no(node,
+                  "cannot outline '" + node.getName() +
+                      "' into a graph: a call may read and write its memory, and '" + around.getName() +
+                      "' around it may not",
                   "outline it into an internal node instead");
     }
   FailureOr<NodeOp> outer = outlineNodes(rewriter, nodes, name, no);
@@ -193,8 +204,9 @@ FailureOr<CallOp> graph::outlineGraph(RewriterBase &rewriter, ArrayRef<NodeOp> n
   rewriter.setInsertionPoint(*outer);
   auto call = CallOp::create(rewriter, outer->getLoc(), type.getResults(), name, outer->getInputs());
   for (auto [i, memory] : llvm::enumerate(onlyRead))
-    rewriter.replaceUsesWithIf(memory, call.getResult(written + i),
-                               [&](OpOperand &use) { return call->isBeforeInBlock(use.getOwner()) && use.getOwner() != *outer; });
+    rewriter.replaceUsesWithIf(memory, call.getResult(written + i), [&](OpOperand &use) {
+      return call->isBeforeInBlock(use.getOwner()) && use.getOwner() != *outer;
+    });
   rewriter.replaceOp(*outer, call.getResults().take_front(written));
   return call;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Gives instances memory of their own: scratch and temporary ports that each instance writes before it reads become
-// local memory; an accumulator becomes one copy for each chunk of the grid and a node that merges the copies.
+// Gives instances memory of their own: scratch and temporary ports that each instance writes before it reads
+// become local memory; an accumulator becomes one copy for each chunk of the grid and a node that merges the
+// copies.
 #include "tessera/transforms/graph/Passes.h"
 #include "tessera/transforms/graph/Support.h"
 
@@ -20,13 +21,15 @@ static Operation *fullWrite(memref::StoreOp store) {
   auto type = store.getMemRefType();
   SmallVector<bool> covered(type.getRank());
   Operation *outermost = store;
-  for (Operation *parent = store->getParentOp(); parent && !isa<NodeOp>(parent); parent = parent->getParentOp()) {
+  for (Operation *parent = store->getParentOp(); parent && !isa<NodeOp>(parent);
+       parent = parent->getParentOp()) {
     auto loop = dyn_cast<scf::ForOp>(parent);
     if (!loop || !loop.getStaticTripCount() || loop.getStaticTripCount()->isZero())
       return nullptr;
     for (int64_t d = 0; d < type.getRank(); ++d)
       if (store.getIndices()[d] == loop.getInductionVar())
-        covered[d] = getConstantIntValue(loop.getLowerBound()) == 0 && getConstantIntValue(loop.getStep()) == 1 &&
+        covered[d] = getConstantIntValue(loop.getLowerBound()) == 0 &&
+                     getConstantIntValue(loop.getStep()) == 1 &&
                      getConstantIntValue(loop.getUpperBound()) == type.getDimSize(d);
     outermost = loop;
   }
@@ -46,8 +49,9 @@ static LogicalResult checkWrittenBeforeRead(Value memory, Operation *owner, Stri
     else if (store && store.getMemRef() == memory && store.getValueToStore() != memory)
       stores.push_back(store);
     else
-      return no(use.getOwner(), "cannot privatise " + what + ": '" + use.getOwner()->getName().getStringRef() +
-                                    "' uses it as a whole",
+      return no(use.getOwner(),
+                "cannot privatise " + what + ": '" + use.getOwner()->getName().getStringRef() +
+                    "' uses it as a whole",
                 "use loads and stores of elements");
   }
   DominanceInfo dominance(owner);
@@ -88,7 +92,8 @@ LogicalResult graph::privatiseScratch(RewriterBase &rewriter, ScratchOp scratch,
     return failure();
   bool barrier = leaf.getBody().walk([](BarrierOp) { return WalkResult::interrupt(); }).wasInterrupted();
   if (barrier)
-    return no(scratch, "cannot privatise the scratch memory: instances exchange values through it at a barrier",
+    return no(scratch,
+              "cannot privatise the scratch memory: instances exchange values through it at a barrier",
               "keep it shared");
   if (failed(checkWrittenBeforeRead(scratch.getMemory(), leaf, "the scratch memory", no)))
     return failure();
@@ -110,13 +115,15 @@ FailureOr<NodeOp> graph::privatisePort(RewriterBase &rewriter, NodeOp node, unsi
   std::string what = ("port " + Twine(input) + " of '" + node.getName() + "'").str();
   if (input >= node.getInputs().size() || !node.getPort(input).isWritable() ||
       node.getPort(input).getMode() == PortMode::Acc)
-    return no(node, "cannot privatise " + what + ": expected an 'out' or 'inout' port", "name a port that it writes");
+    return no(node, "cannot privatise " + what + ": expected an 'out' or 'inout' port",
+              "name a port that it writes");
   auto buffer = node.getInputs()[input].getDefiningOp<BufferOp>();
   auto type = cast<MemRefType>(node.getInputs()[input].getType());
   if (!buffer || !buffer->hasOneUse() || !node.getPortResult(input).use_empty())
     return no(node, "cannot privatise " + what + ": its memory is used elsewhere", "use a buffer of its own");
   if (!type.hasStaticShape() || type != MemRefType::get(type.getShape(), type.getElementType()))
-    return no(node, "cannot privatise " + what + ": its memory has no static, plain shape", "give the buffer a static shape");
+    return no(node, "cannot privatise " + what + ": its memory has no static, plain shape",
+              "give the buffer a static shape");
   if (hasGroupMemory(node))
     return no(node, "cannot privatise " + what + ": instances may exchange values through it at a barrier",
               "keep it shared");
@@ -166,7 +173,8 @@ static LogicalResult checkAccumulator(NodeOp node, unsigned input, int64_t chunk
     return no(node, cannot + "its instances share scratch memory or a barrier", "remove them first");
   auto type = cast<MemRefType>(node.getInputs()[input].getType());
   if (type.getRank() > 3 || type != MemRefType::get(type.getShape(), type.getElementType()))
-    return no(node, cannot + "its memory has more than three dimensions or a layout of its own", "use a plain memref");
+    return no(node, cannot + "its memory has more than three dimensions or a layout of its own",
+              "use a plain memref");
   for (Operation *user : node.getInputArgs()[input].getUsers())
     if (!isa<AccumulateOp>(user))
       return no(user, cannot + "'" + user->getName().getStringRef() + "' uses its memory as a whole",
@@ -224,7 +232,8 @@ static NodeOp buildChunks(RewriterBase &rewriter, NodeOp node, unsigned input, i
     bool each = node.getPort(i).getMode() == PortMode::Each;
     map.map(node.getInputArgs()[i], each ? elementAt(rewriter, loc, arg, ids) : arg);
   }
-  SmallVector<Value> yielded = cloneBody(rewriter, node, map, [&](OpBuilder &, unsigned d) { return bounds[d]; });
+  SmallVector<Value> yielded =
+      cloneBody(rewriter, node, map, [&](OpBuilder &, unsigned d) { return bounds[d]; });
   for (unsigned r = 0; r < yielded.size(); ++r)
     yielded[r] = buildCombine(rewriter, loc, node.getYield(r).getReduction(), state[r], yielded[r], node);
   for (scf::ForOp loop : llvm::reverse(nest)) {
@@ -243,7 +252,8 @@ static NodeOp buildChunks(RewriterBase &rewriter, NodeOp node, unsigned input, i
     SmallVector<Value> at{to.getIds()[0]};
     at.append(add.getIndices().begin(), add.getIndices().end());
     Value old = memref::LoadOp::create(rewriter, add.getLoc(), memory, at);
-    Value sum = buildCombine(rewriter, add.getLoc(), node.getPort(input).getReduction(), old, add.getValue(), node);
+    Value sum =
+        buildCombine(rewriter, add.getLoc(), node.getPort(input).getReduction(), old, add.getValue(), node);
     memref::StoreOp::create(rewriter, add.getLoc(), sum, memory, at);
     rewriter.eraseOp(add);
   }
@@ -268,7 +278,8 @@ static NodeOp buildMerge(RewriterBase &rewriter, NodeOp node, unsigned input, in
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToEnd(merge.getBodyBlock());
   Value zero = indexConstant(rewriter, loc, 0), one = indexConstant(rewriter, loc, 1);
-  Value identity = arith::ConstantOp::create(rewriter, loc, dfg::getIdentity(reduction, type.getElementType(), node));
+  Value identity =
+      arith::ConstantOp::create(rewriter, loc, dfg::getIdentity(reduction, type.getElementType(), node));
   auto loop = scf::ForOp::create(rewriter, loc, zero, indexConstant(rewriter, loc, chunks), one, identity);
   rewriter.setInsertionPointToStart(loop.getBody());
   SmallVector<Value> at{loop.getInductionVar()};
@@ -282,7 +293,8 @@ static NodeOp buildMerge(RewriterBase &rewriter, NodeOp node, unsigned input, in
   return merge;
 }
 
-// @f grid(%n) (acc<+> %b = %h)  →  %p = dfg.buffer fill(0); @f grid(chunks) (inout %p); @f_merge (in %p, acc<+> %b = %h)
+// @f grid(%n) (acc<+> %b = %h)  →  %p = dfg.buffer fill(0); @f grid(chunks) (inout %p); @f_merge (in %p,
+// acc<+> %b = %h)
 FailureOr<PrivatisedNode> graph::privatiseAccumulator(RewriterBase &rewriter, NodeOp node, unsigned input,
                                                       int64_t chunks, Refusal &no) {
   if (failed(checkAccumulator(node, input, chunks, no)))
@@ -299,7 +311,8 @@ FailureOr<PrivatisedNode> graph::privatiseAccumulator(RewriterBase &rewriter, No
       extents.push_back(memref::DimOp::create(rewriter, loc, target, d));
   Value identity = arith::ConstantOp::create(
       rewriter, loc, dfg::getIdentity(node.getPort(input).getReduction(), type.getElementType(), node));
-  auto copies = BufferOp::create(rewriter, loc, MemRefType::get(shape, type.getElementType()), extents, identity);
+  auto copies =
+      BufferOp::create(rewriter, loc, MemRefType::get(shape, type.getElementType()), extents, identity);
   PrivatisedNode result;
   result.node = buildChunks(rewriter, node, input, chunks, copies);
   result.merge = buildMerge(rewriter, node, input, chunks, result.node.getPortResult(input));

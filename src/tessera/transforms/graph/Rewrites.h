@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The graph transformations as functions, one for each. The passes, the operations of the transform dialect and a
-// tuner all call these. A function either rewrites everything it should or leaves the IR as it was and says why in
-// a Refusal; it never does half of its work.
+// The graph transformations as functions, one for each. The passes, the operations of the transform dialect
+// and a tuner all call these. A function either rewrites everything it should or leaves the IR as it was and
+// says why in a Refusal; it never does half of its work.
 #pragma once
 
 #include "tessera/ir/dfg/Dfg.h"
@@ -28,20 +28,24 @@ struct Refusal {
 // Hierarchy
 //===----------------------------------------------------------------------===//
 
-/// Inlines an internal node without a grid into its parent. Children are named `outer.inner`. Returns the children.
+/// Inlines an internal node without a grid into its parent. Children are named `outer.inner`. Returns the
+/// children.
 FailureOr<SmallVector<Operation *>> flattenNode(RewriterBase &rewriter, dfg::NodeOp node, Refusal &no);
 
-/// Inlines the graph that a call names. Nodes are named `callee.inner`. Returns the copies of the callee's nodes.
+/// Inlines the graph that a call names. Nodes are named `callee.inner`. Returns the copies of the callee's
+/// nodes.
 FailureOr<SmallVector<Operation *>> flattenCall(RewriterBase &rewriter, dfg::CallOp call, Refusal &no);
 
 /// Flattens all hierarchy below `root` that is not replicated: only groups remain.
 LogicalResult flattenAll(RewriterBase &rewriter, Operation *root, Refusal &no);
 
 /// Moves nodes of one graph into a new internal node of this name.
-FailureOr<dfg::NodeOp> outlineNodes(RewriterBase &rewriter, ArrayRef<dfg::NodeOp> nodes, StringRef name, Refusal &no);
+FailureOr<dfg::NodeOp> outlineNodes(RewriterBase &rewriter, ArrayRef<dfg::NodeOp> nodes, StringRef name,
+                                    Refusal &no);
 
 /// Moves nodes of one graph into a new private graph of this name and calls it.
-FailureOr<dfg::CallOp> outlineGraph(RewriterBase &rewriter, ArrayRef<dfg::NodeOp> nodes, StringRef name, Refusal &no);
+FailureOr<dfg::CallOp> outlineGraph(RewriterBase &rewriter, ArrayRef<dfg::NodeOp> nodes, StringRef name,
+                                    Refusal &no);
 
 //===----------------------------------------------------------------------===//
 // Fusion
@@ -54,18 +58,19 @@ struct FuseOptions {
   double maxRecompute = 256;
 };
 
-/// Inlines the producer's body into the consumer's. Through `each` edges between equal grids each element is computed
-/// once, and results of the producer with other users become further results of the fused node. With recomputation
-/// the producer stays for its other users.
+/// Inlines the producer's body into the consumer's. Through `each` edges between equal grids each element is
+/// computed once, and results of the producer with other users become further results of the fused node. With
+/// recomputation the producer stays for its other users.
 FailureOr<dfg::NodeOp> fuseProducer(RewriterBase &rewriter, dfg::NodeOp producer, dfg::NodeOp consumer,
                                     const FuseOptions &options, Refusal &no);
 
-/// What one instance of the consumer would compute again if the producer were fused by recomputation, in operations;
-/// fails where that is not possible.
+/// What one instance of the consumer would compute again if the producer were fused by recomputation, in
+/// operations; fails where that is not possible.
 FailureOr<double> recomputeCost(dfg::NodeOp producer, dfg::NodeOp consumer, Refusal &no);
 
 /// Makes one node of two independent nodes with equal grids.
-FailureOr<dfg::NodeOp> fuseSiblings(RewriterBase &rewriter, dfg::NodeOp first, dfg::NodeOp second, Refusal &no);
+FailureOr<dfg::NodeOp> fuseSiblings(RewriterBase &rewriter, dfg::NodeOp first, dfg::NodeOp second,
+                                    Refusal &no);
 
 //===----------------------------------------------------------------------===//
 // Grids
@@ -85,20 +90,23 @@ struct SplitNode {
 };
 
 /// Splits one dimension of a leaf's grid at `at` into two nodes.
-FailureOr<SplitNode> splitGrid(RewriterBase &rewriter, dfg::NodeOp node, unsigned dim, int64_t at, Refusal &no);
+FailureOr<SplitNode> splitGrid(RewriterBase &rewriter, dfg::NodeOp node, unsigned dim, int64_t at,
+                               Refusal &no);
 
 /// Turns the grid dimensions given (all, when empty) into loops inside the leaf.
-FailureOr<dfg::NodeOp> sequentialise(RewriterBase &rewriter, dfg::NodeOp node, ArrayRef<int64_t> dims, Refusal &no);
+FailureOr<dfg::NodeOp> sequentialise(RewriterBase &rewriter, dfg::NodeOp node, ArrayRef<int64_t> dims,
+                                     Refusal &no);
 
 /// Lets one instance do the work of `factor` neighbours along a grid dimension.
-FailureOr<dfg::NodeOp> unrollGrid(RewriterBase &rewriter, dfg::NodeOp node, unsigned dim, int64_t factor, Refusal &no);
+FailureOr<dfg::NodeOp> unrollGrid(RewriterBase &rewriter, dfg::NodeOp node, unsigned dim, int64_t factor,
+                                  Refusal &no);
 
 //===----------------------------------------------------------------------===//
 // Inside a leaf
 //===----------------------------------------------------------------------===//
 
-/// Gives each instance its own copy of a piece of memory that it writes before it reads: `dfg.scratch`, or a writable
-/// port on a buffer that nobody else uses.
+/// Gives each instance its own copy of a piece of memory that it writes before it reads: `dfg.scratch`, or a
+/// writable port on a buffer that nobody else uses.
 LogicalResult privatiseScratch(RewriterBase &rewriter, dfg::ScratchOp scratch, Refusal &no);
 FailureOr<dfg::NodeOp> privatisePort(RewriterBase &rewriter, dfg::NodeOp node, unsigned input, Refusal &no);
 
@@ -106,7 +114,8 @@ struct PrivatisedNode {
   dfg::NodeOp node, merge;
 };
 
-/// Gives each of `chunks` parts of the grid its own copy of an `acc` port, and merges the copies by a second node.
+/// Gives each of `chunks` parts of the grid its own copy of an `acc` port, and merges the copies by a second
+/// node.
 FailureOr<PrivatisedNode> privatiseAccumulator(RewriterBase &rewriter, dfg::NodeOp node, unsigned input,
                                                int64_t chunks, Refusal &no);
 
@@ -127,8 +136,8 @@ FailureOr<HoistedNode> hoistInvariant(RewriterBase &rewriter, dfg::NodeOp node, 
 // Simplification
 //===----------------------------------------------------------------------===//
 
-/// Removes dead nodes, results and operands, copies and duplicates below `root` until nothing changes. True when
-/// something changed.
+/// Removes dead nodes, results and operands, copies and duplicates below `root` until nothing changes. True
+/// when something changed.
 bool simplify(RewriterBase &rewriter, Operation *root);
 
 } // namespace tessera::graph

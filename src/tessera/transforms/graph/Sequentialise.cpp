@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Turns grid dimensions into loops inside the leaf. Gathered results are built by inserting into a tensor, reductions
-// and folds are carried around the loops.
+// Turns grid dimensions into loops inside the leaf. Gathered results are built by inserting into a tensor,
+// reductions and folds are carried around the loops.
 #include "tessera/transforms/graph/Passes.h"
 #include "tessera/transforms/graph/Support.h"
 
@@ -38,31 +38,38 @@ LogicalResult Sequentialising::analyse(Refusal &no) {
   for (unsigned r = 0; r < node.getNumYields(); ++r) {
     ResultAttr yield = node.getYield(r);
     if (yield.getMode() == ResultMode::Tile)
-      return no(node, cannot + "result " + Twine(r) + " is made of tiles", "sequentialise before unrolling the grid");
+      return no(node, cannot + "result " + Twine(r) + " is made of tiles",
+                "sequentialise before unrolling the grid");
     Carried &c = carried.emplace_back();
     for (unsigned d = 0; d < node.getRank(); ++d) {
       bool loop = llvm::is_contained(loops, d);
-      (yield.reduces(d) ? loop ? c.reducedByLoop : c.reducedByGrid : loop ? c.gatheredByLoop : c.gatheredByGrid)
+      (yield.reduces(d) ? loop ? c.reducedByLoop : c.reducedByGrid
+       : loop           ? c.gatheredByLoop
+                        : c.gatheredByGrid)
           .push_back(d);
     }
     if (yield.getMode() == ResultMode::Fold && !c.reducedByGrid.empty())
       return no(node, cannot + "result " + Twine(r) + " is a fold, which must not be regrouped",
                 "sequentialise all the dimensions that it folds");
-    if (!c.gatheredByGrid.empty() && !c.gatheredByLoop.empty() && c.gatheredByGrid.back() > c.gatheredByLoop.front())
-      return no(node, cannot + "result " + Twine(r) + " is gathered over dimension " +
-                          Twine(c.gatheredByLoop.front()) + " outside dimension " + Twine(c.gatheredByGrid.back()) +
-                          ", which stays in the grid",
+    if (!c.gatheredByGrid.empty() && !c.gatheredByLoop.empty() &&
+        c.gatheredByGrid.back() > c.gatheredByLoop.front())
+      return no(node,
+                cannot + "result " + Twine(r) + " is gathered over dimension " +
+                    Twine(c.gatheredByLoop.front()) + " outside dimension " + Twine(c.gatheredByGrid.back()) +
+                    ", which stays in the grid",
                 "sequentialise the innermost dimensions");
     Type element = node.getYieldOp().getValues()[r].getType();
     c.type = element;
     if (!c.gatheredByLoop.empty()) {
       auto full = cast<RankedTensorType>(node.getResult(r).getType());
-      c.type = RankedTensorType::get(full.getShape().drop_front(c.gatheredByGrid.size()), full.getElementType());
+      c.type =
+          RankedTensorType::get(full.getShape().drop_front(c.gatheredByGrid.size()), full.getElementType());
     }
     auto carriedTensor = dyn_cast<RankedTensorType>(c.type);
     auto tile = dyn_cast<RankedTensorType>(element);
     if (tile && !tile.hasStaticShape() && carriedTensor)
-      return no(node, cannot + "result " + Twine(r) + " is made of tiles of unknown size", "give the tiles a static size");
+      return no(node, cannot + "result " + Twine(r) + " is made of tiles of unknown size",
+                "give the tiles a static size");
   }
   return success();
 }
@@ -151,7 +158,8 @@ NodeOp Sequentialising::build() {
   auto extents = [&](OpBuilder &b, unsigned d) -> Value {
     if (auto *at = llvm::find(loops, d); at != loops.end())
       return bounds[at - loops.begin()];
-    return ExtentOp::create(b, loc, b.getIndexType(), b.getI64IntegerAttr(llvm::find(kept, d) - kept.begin()));
+    return ExtentOp::create(b, loc, b.getIndexType(),
+                            b.getI64IntegerAttr(llvm::find(kept, d) - kept.begin()));
   };
   SmallVector<Value> yielded = cloneBody(rewriter, node, map, extents);
   for (unsigned r = 0; r < node.getNumYields(); ++r) {
@@ -178,8 +186,10 @@ NodeOp Sequentialising::build() {
   return to;
 }
 
-// @f grid(%n) (each %e = %x) {…; yield %v}  →  @f (%x) { scf.for %i = 0 to %n iter_args(%t) {…; tensor.insert %v into %t[%i]} }
-FailureOr<NodeOp> graph::sequentialise(RewriterBase &rewriter, NodeOp node, ArrayRef<int64_t> dims, Refusal &no) {
+// @f grid(%n) (each %e = %x) {…; yield %v}  →  @f (%x) { scf.for %i = 0 to %n iter_args(%t) {…; tensor.insert
+// %v into %t[%i]} }
+FailureOr<NodeOp> graph::sequentialise(RewriterBase &rewriter, NodeOp node, ArrayRef<int64_t> dims,
+                                       Refusal &no) {
   if (failed(checkLeaf(node, "sequentialise", no)))
     return failure();
   std::string cannot = ("cannot sequentialise '" + node.getName() + "': ").str();
@@ -189,7 +199,9 @@ FailureOr<NodeOp> graph::sequentialise(RewriterBase &rewriter, NodeOp node, Arra
     return no(node, cannot + "its instances share scratch memory or a barrier", "remove them first");
   for (int64_t dim : dims)
     if (dim < 0 || dim >= int64_t(node.getRank()))
-      return no(node, cannot + "expected grid dimensions below " + Twine(node.getRank()) + ", but got " + Twine(dim),
+      return no(node,
+                cannot + "expected grid dimensions below " + Twine(node.getRank()) + ", but got " +
+                    Twine(dim),
                 "name dimensions of its grid");
   Sequentialising work(rewriter, node);
   for (unsigned d = 0; d < node.getRank(); ++d)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Cleans a graph up: dead nodes, results and operands, copies, duplicate operands and nodes, grids of one instance.
-// What a node writes into memory that came from outside the graph is never dead.
+// Cleans a graph up: dead nodes, results and operands, copies, duplicate operands and nodes, grids of one
+// instance. What a node writes into memory that came from outside the graph is never dead.
 #include "tessera/transforms/graph/Passes.h"
 #include "tessera/transforms/graph/Support.h"
 
@@ -102,8 +102,10 @@ static bool dropDeadInputs(RewriterBase &rewriter, NodeOp node) {
     for (unsigned earlier = 0; earlier < i; ++earlier)
       if (node.getInputs()[earlier] == node.getInputs()[i] && node.getPort(earlier) == node.getPort(i))
         rewriter.replaceAllUsesWith(node.getInputArgs()[i], node.getInputArgs()[earlier]);
-    dead[i] = node.getInputArgs()[i].use_empty();
   }
+  // Only now: merging gives uses to an argument that had none.
+  for (unsigned i = 0; i < dead.size(); ++i)
+    dead[i] = !node.getPort(i).isWritable() && node.getInputArgs()[i].use_empty();
   if (dead.none())
     return false;
   eraseInputs(rewriter, node, dead);
@@ -220,11 +222,13 @@ static bool simplifyOnce(RewriterBase &rewriter, Operation *op) {
   if (auto dim = dyn_cast<tensor::DimOp>(op))
     return foldExtent(rewriter, dim);
   auto node = dyn_cast<NodeOp>(op);
-  return node && (forwardCopies(rewriter, node) || dropDeadResults(rewriter, node) || dropDeadInputs(rewriter, node) ||
-                  mergeDuplicates(rewriter, node) || dropUnitGrid(rewriter, node));
+  return node &&
+         (forwardCopies(rewriter, node) || dropDeadResults(rewriter, node) ||
+          dropDeadInputs(rewriter, node) || mergeDuplicates(rewriter, node) || dropUnitGrid(rewriter, node));
 }
 
-// The operations of graphs and internal nodes, last first, so that users go before what they use; then leaves' own.
+// The operations of graphs and internal nodes, last first, so that users go before what they use; then
+// leaves' own.
 static bool simplifyBlock(RewriterBase &rewriter, Block *block) {
   bool changed = false;
   for (Operation *op = block->empty() ? nullptr : &block->back(); op;) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Splits a node into two over the lower and the upper part of one grid dimension: for two devices, or to treat a
-// border apart. Reductions of the two are combined by a third node; memory is threaded from the first to the second.
+// Splits a node into two over the lower and the upper part of one grid dimension: for two devices, or to
+// treat a border apart. Reductions of the two are combined by a third node; memory is threaded from the first
+// to the second.
 #include "tessera/transforms/graph/Passes.h"
 #include "tessera/transforms/graph/Support.h"
 
@@ -13,7 +14,8 @@ static LogicalResult checkSplittable(NodeOp node, unsigned dim, int64_t at, Refu
     return failure();
   std::string cannot = ("cannot split '" + node.getName() + "': ").str();
   if (dim >= node.getRank())
-    return no(node, cannot + "expected a grid dimension below " + Twine(node.getRank()) + ", but got " + Twine(dim),
+    return no(node,
+              cannot + "expected a grid dimension below " + Twine(node.getRank()) + ", but got " + Twine(dim),
               "name a dimension of its grid");
   std::optional<int64_t> extent = getConstantIntValue(node.getGrid()[dim]);
   if (at <= 0 || (extent && at >= *extent))
@@ -24,21 +26,23 @@ static LogicalResult checkSplittable(NodeOp node, unsigned dim, int64_t at, Refu
   for (unsigned r = 0; r < node.getNumYields(); ++r) {
     ResultAttr yield = node.getYield(r);
     if (yield.getMode() == ResultMode::Fold)
-      return no(node, cannot + "result " + Twine(r) + " is a fold, which must not be regrouped", "use 'reduce'");
+      return no(node, cannot + "result " + Twine(r) + " is a fold, which must not be regrouped",
+                "use 'reduce'");
     if (!yield.reduces(dim))
       return no(node, cannot + "result " + Twine(r) + " is gathered over the dimension",
                 "write through a memory port, or tile the grid");
     // A part may be empty, and then nothing would say how large its result is.
     auto tile = dyn_cast<RankedTensorType>(node.getYieldOp().getValues()[r].getType());
     if (tile && !tile.hasStaticShape())
-      return no(node, cannot + "result " + Twine(r) + " is made of tiles of unknown size", "give the tiles a static size");
+      return no(node, cannot + "result " + Twine(r) + " is made of tiles of unknown size",
+                "give the tiles a static size");
   }
   return success();
 }
 
 // One half: ids of `dim` are shifted by `offset`; writable ports continue from `earlier`, the first half.
-static NodeOp buildHalf(RewriterBase &rewriter, NodeOp node, unsigned dim, Value offset, Value extent, NodeOp earlier,
-                        StringRef suffix) {
+static NodeOp buildHalf(RewriterBase &rewriter, NodeOp node, unsigned dim, Value offset, Value extent,
+                        NodeOp earlier, StringRef suffix) {
   Location loc = node.getLoc();
   NodeParts parts(node);
   parts.name = uniqueName(node->getBlock(), node.getName() + suffix);
@@ -103,8 +107,10 @@ static NodeOp buildCombineNode(RewriterBase &rewriter, NodeOp node, NodeOp first
   return combine;
 }
 
-// %s = @f grid(%n) -> reduce<+>  →  %a = @f_lower grid(at); %b = @f_upper grid(%n - at); %s = @f_combine (%a, %b)
-FailureOr<SplitNode> graph::splitGrid(RewriterBase &rewriter, NodeOp node, unsigned dim, int64_t at, Refusal &no) {
+// %s = @f grid(%n) -> reduce<+>  →  %a = @f_lower grid(at); %b = @f_upper grid(%n - at); %s = @f_combine (%a,
+// %b)
+FailureOr<SplitNode> graph::splitGrid(RewriterBase &rewriter, NodeOp node, unsigned dim, int64_t at,
+                                      Refusal &no) {
   if (failed(checkSplittable(node, dim, at, no)))
     return failure();
   Location loc = node.getLoc();

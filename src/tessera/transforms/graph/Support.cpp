@@ -31,7 +31,8 @@ LogicalResult Refusal::emit() const {
 
 LogicalResult graph::checkLeaf(NodeOp node, StringRef verb, Refusal &no) {
   if (node.isInternal())
-    return no(node, "cannot " + verb + " '" + node.getName() + "': it is an internal node", "flatten it first");
+    return no(node, "cannot " + verb + " '" + node.getName() + "': it is an internal node",
+              "flatten it first");
   if (node.getVersions())
     return no(node, "cannot " + verb + " '" + node.getName() + "': it is placed already",
               "transform the graph before placement");
@@ -43,12 +44,14 @@ LogicalResult graph::checkLeaf(NodeOp node, StringRef verb, Refusal &no) {
 //===----------------------------------------------------------------------===//
 
 static bool isStructure(StringRef attribute) {
-  return attribute == "name" || attribute == "ports" || attribute == "yields" || attribute == "operandSegmentSizes";
+  return attribute == "name" || attribute == "ports" || attribute == "yields" ||
+         attribute == "operandSegmentSizes";
 }
 
 NodeParts::NodeParts(NodeOp node)
     : loc(node.getLoc()), name(node.getName()), grid(node.getGrid()), inputs(node.getInputs()),
-      ports(node.getPorts().getAsRange<PortAttr>()), types(node.getResults().take_front(node.getNumYields()).getTypes()),
+      ports(node.getPorts().getAsRange<PortAttr>()),
+      types(node.getResults().take_front(node.getNumYields()).getTypes()),
       yields(node.getYields().getAsRange<ResultAttr>()) {
   for (NamedAttribute attribute : node->getAttrs())
     if (!isStructure(attribute.getName()))
@@ -82,7 +85,9 @@ NodeOp NodeParts::build(OpBuilder &b) const {
   return node;
 }
 
-PortAttr graph::getPort(MLIRContext *context, PortMode mode) { return PortAttr::get(context, mode, ReductionAttr()); }
+PortAttr graph::getPort(MLIRContext *context, PortMode mode) {
+  return PortAttr::get(context, mode, ReductionAttr());
+}
 
 ResultAttr graph::getGather(MLIRContext *context) {
   return ResultAttr::get(context, ResultMode::Gather, ReductionAttr(), {});
@@ -164,8 +169,9 @@ SmallVector<Value> graph::cloneBody(RewriterBase &rewriter, NodeOp leaf, IRMappi
 }
 
 // Offsets, sizes and strides of the tile at leading indices.
-static void tileSlice(OpBuilder &b, Location loc, Value tensor, ValueRange indices, SmallVector<OpFoldResult> &offsets,
-                      SmallVector<OpFoldResult> &sizes, SmallVector<OpFoldResult> &strides) {
+static void tileSlice(OpBuilder &b, Location loc, Value tensor, ValueRange indices,
+                      SmallVector<OpFoldResult> &offsets, SmallVector<OpFoldResult> &sizes,
+                      SmallVector<OpFoldResult> &strides) {
   auto type = cast<RankedTensorType>(tensor.getType());
   for (int64_t d = 0; d < type.getRank(); ++d) {
     bool leading = d < int64_t(indices.size());
@@ -209,20 +215,23 @@ bool graph::sameExtent(Value a, Value b) {
 }
 
 bool graph::sameGrid(NodeOp a, NodeOp b) {
-  return a.getRank() == b.getRank() &&
-         llvm::all_of(llvm::zip(a.getGrid(), b.getGrid()),
-                      [](auto pair) { return sameExtent(std::get<0>(pair), std::get<1>(pair)); });
+  return a.getRank() == b.getRank() && llvm::all_of(llvm::zip(a.getGrid(), b.getGrid()), [](auto pair) {
+           return sameExtent(std::get<0>(pair), std::get<1>(pair));
+         });
 }
 
 bool graph::asksExtent(NodeOp leaf, unsigned dim) {
-  return leaf.getBody().walk([&](ExtentOp op) { return op.getDim() == dim ? WalkResult::interrupt() : WalkResult::advance(); })
+  return leaf.getBody()
+      .walk([&](ExtentOp op) { return op.getDim() == dim ? WalkResult::interrupt() : WalkResult::advance(); })
       .wasInterrupted();
 }
 
 bool graph::hasGroupMemory(NodeOp leaf) {
-  return leaf.getBody().walk([&](Operation *op) {
-                return isa<ScratchOp, BarrierOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
-              }).wasInterrupted();
+  return leaf.getBody()
+      .walk([&](Operation *op) {
+        return isa<ScratchOp, BarrierOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 double graph::tripCount(scf::ForOp loop) {
@@ -276,7 +285,8 @@ Value graph::indexCeilDiv(OpBuilder &b, Location loc, Value x, int64_t y) {
   return arith::CeilDivSIOp::create(b, loc, x, indexConstant(b, loc, y));
 }
 
-Value graph::sliceLeading(OpBuilder &b, Location loc, Value tensor, ArrayRef<Value> offsets, ArrayRef<Value> sizes) {
+Value graph::sliceLeading(OpBuilder &b, Location loc, Value tensor, ArrayRef<Value> offsets,
+                          ArrayRef<Value> sizes) {
   SmallVector<OpFoldResult> from, size, stride;
   auto type = cast<RankedTensorType>(tensor.getType());
   for (unsigned d = 0; d < unsigned(type.getRank()); ++d) {
@@ -342,19 +352,24 @@ FailureOr<SmallVector<NamedAttribute>> graph::mergeHints(NodeOp a, NodeOp b, Ref
   }
   // A cost that covers half of the work would mislead; without one, the body is counted.
   if (a.getCost() && b.getCost())
-    merged.set(a.getCostAttrName(), FloatAttr::get(Float64Type::get(context), a.getCost()->convertToDouble() +
-                                                                                  b.getCost()->convertToDouble()));
+    merged.set(a.getCostAttrName(),
+               FloatAttr::get(Float64Type::get(context),
+                              a.getCost()->convertToDouble() + b.getCost()->convertToDouble()));
   else
     merged.erase(a.getCostAttrName());
   if (a.getCriticality() || b.getCriticality())
-    merged.set(a.getCriticalityAttrName(), criticalityRank(a.getCriticalityAttr()) > criticalityRank(b.getCriticalityAttr())
-                                               ? a.getCriticalityAttr()
-                                               : b.getCriticalityAttr() ? b.getCriticalityAttr() : a.getCriticalityAttr());
+    merged.set(a.getCriticalityAttrName(),
+               criticalityRank(a.getCriticalityAttr()) > criticalityRank(b.getCriticalityAttr())
+                   ? a.getCriticalityAttr()
+               : b.getCriticalityAttr() ? b.getCriticalityAttr()
+                                        : a.getCriticalityAttr());
   if (DemandAttr x = a.getQualityAttr(), y = b.getQualityAttr(); x && y) {
     if (x.getNorm() != y.getNorm())
-      return no(b, "the quality demands of '" + a.getName() + "' and '" + b.getName() + "' use different norms",
+      return no(b,
+                "the quality demands of '" + a.getName() + "' and '" + b.getName() + "' use different norms",
                 "state both in one norm");
-    merged.set(a.getQualityAttrName(), x.getBound().getValueAsDouble() < y.getBound().getValueAsDouble() ? x : y);
+    merged.set(a.getQualityAttrName(),
+               x.getBound().getValueAsDouble() < y.getBound().getValueAsDouble() ? x : y);
   }
   if (a.getDepth() && b.getDepth())
     merged.set(a.getDepthAttrName(), *a.getDepth() < *b.getDepth() ? a.getDepthAttr() : b.getDepthAttr());
@@ -431,8 +446,9 @@ LogicalResult graph::gather(RewriterBase &rewriter, ArrayRef<Operation *> member
     for (Operation *earlier : moved)
       if (follows(op, earlier)) {
         if (member)
-          return no(op, describe(op) + " depends on " + describe(earlier) + ", which depends on " +
-                            describe(members.front()),
+          return no(op,
+                    describe(op) + " depends on " + describe(earlier) + ", which depends on " +
+                        describe(members.front()),
                     "include it as well, or fuse in another order");
         moved.insert(op);
         break;

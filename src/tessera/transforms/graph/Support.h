@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the graph transformations share: a node taken apart and put together again, copies of a body under other ids,
-// hints of merged nodes, and the order of nodes that use the same memory. Not for users outside this folder.
+// What the graph transformations share: a node taken apart and put together again, copies of a body under
+// other ids, hints of merged nodes, and the order of nodes that use the same memory. Not for users outside
+// this folder.
 #pragma once
 
 #include "tessera/transforms/graph/Rewrites.h"
@@ -49,8 +50,8 @@ private:
   DenseMap<Value, unsigned> position;
 };
 
-/// Copies a leaf's body without its yield; the map holds the block's arguments. `extents` replaces `dfg.extent`
-/// (null: keep; may return null to keep). Returns what the instance would yield.
+/// Copies a leaf's body without its yield; the map holds the block's arguments. `extents` replaces
+/// `dfg.extent` (null: keep; may return null to keep). Returns what the instance would yield.
 SmallVector<Value> cloneBody(RewriterBase &rewriter, dfg::NodeOp leaf, IRMapping &map,
                              function_ref<Value(OpBuilder &, unsigned)> extents = nullptr);
 
@@ -82,21 +83,23 @@ Value indexMin(OpBuilder &b, Location loc, Value x, Value y);
 Value indexSub(OpBuilder &b, Location loc, Value x, Value y);
 Value indexCeilDiv(OpBuilder &b, Location loc, Value x, int64_t y);
 
-/// The part of a tensor's leading dimensions from `offsets` with `sizes`; null entries mean the whole dimension.
+/// The part of a tensor's leading dimensions from `offsets` with `sizes`; null entries mean the whole
+/// dimension.
 Value sliceLeading(OpBuilder &b, Location loc, Value tensor, ArrayRef<Value> offsets, ArrayRef<Value> sizes);
 
 /// All grid dimensions are combined away by this result.
 bool reducesAll(dfg::ResultAttr yield, unsigned rank);
 
-/// Runs a rewrite on every node with this name, or on every leaf it applies to when there is no name. Emits the
-/// refusal, and fails, only for a name.
+/// Runs a rewrite on every node with this name, or on every leaf it applies to when there is no name. Emits
+/// the refusal, and fails, only for a name.
 LogicalResult forNamedNodes(Operation *root, StringRef name,
                             function_ref<LogicalResult(dfg::NodeOp, Refusal &)> rewrite);
 
 /// A name that no node of the graph around the block has yet.
 std::string uniqueName(Block *block, const Twine &base);
 
-/// The memory that a memref stands for: through views and through the ports of nodes to a buffer or an argument.
+/// The memory that a memref stands for: through views and through the ports of nodes to a buffer or an
+/// argument.
 Value memoryRoot(Value memref);
 
 /// The operation may write what this operand refers to, so the memref is dead after it.
@@ -105,11 +108,13 @@ bool consumes(OpOperand &operand);
 /// `a` and `b` use the same memory and one of them writes it.
 bool conflictInMemory(Operation *a, Operation *b);
 
-/// Makes room for one operation in place of `members` (in block order) at the last of them: moves operations that
-/// depend on a member to after the last. Fails when a member depends on an operation that depends on a member.
+/// Makes room for one operation in place of `members` (in block order) at the last of them: moves operations
+/// that depend on a member to after the last. Fails when a member depends on an operation that depends on a
+/// member.
 LogicalResult gather(RewriterBase &rewriter, ArrayRef<Operation *> members, Refusal &no);
 
-/// The memref at the end of the chain of writers that begins with `memref` in its block; null when a call keeps it.
+/// The memref at the end of the chain of writers that begins with `memref` in its block; null when a call
+/// keeps it.
 Value endOfChain(Value memref);
 
 /// Removes inputs that are not writable and whose arguments have no use.

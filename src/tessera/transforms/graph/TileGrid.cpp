@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Makes a leaf a group of tiles. The group's grid counts tiles; the leaf inside runs over one tile and rebuilds its
-// ids. Tiles that are cut short at the border are possible only when no result is gathered, because `tile` lays tiles
-// of one size side by side.
+// Makes a leaf a group of tiles. The group's grid counts tiles; the leaf inside runs over one tile and
+// rebuilds its ids. Tiles that are cut short at the border are possible only when no result is gathered,
+// because `tile` lays tiles of one size side by side.
 #include "tessera/transforms/graph/Passes.h"
 #include "tessera/transforms/graph/Support.h"
 
@@ -16,11 +16,13 @@ static LogicalResult checkTileable(NodeOp node, ArrayRef<int64_t> sizes, Refusal
     return failure();
   std::string cannot = ("cannot tile '" + node.getName() + "': ").str();
   if (!node.getRank() || sizes.size() != node.getRank())
-    return no(node, cannot + "expected " + Twine(node.getRank()) + " tile sizes, one for each grid dimension, but got " +
-                        Twine(sizes.size()),
+    return no(node,
+              cannot + "expected " + Twine(node.getRank()) +
+                  " tile sizes, one for each grid dimension, but got " + Twine(sizes.size()),
               "use size 0 for a dimension to leave in one piece");
   if (llvm::any_of(sizes, [](int64_t size) { return size < 0; }))
-    return no(node, cannot + "expected tile sizes that are not negative", "use size 0 to leave a dimension in one piece");
+    return no(node, cannot + "expected tile sizes that are not negative",
+              "use size 0 to leave a dimension in one piece");
   if (llvm::all_of(sizes, [](int64_t size) { return size == 0; }))
     return no(node, cannot + "all tile sizes are 0", "give a size for at least one dimension");
   if (hasGroupMemory(node))
@@ -30,9 +32,11 @@ static LogicalResult checkTileable(NodeOp node, ArrayRef<int64_t> sizes, Refusal
     ResultAttr yield = node.getYield(r);
     gathers |= yield.getMode() == ResultMode::Gather;
     if (yield.getMode() == ResultMode::Fold)
-      return no(node, cannot + "result " + Twine(r) + " is a fold, which must not be regrouped", "use 'reduce'");
+      return no(node, cannot + "result " + Twine(r) + " is a fold, which must not be regrouped",
+                "use 'reduce'");
     if (yield.getMode() == ResultMode::Tile)
-      return no(node, cannot + "result " + Twine(r) + " is made of tiles already", "tile before unrolling the grid");
+      return no(node, cannot + "result " + Twine(r) + " is made of tiles already",
+                "tile before unrolling the grid");
     if (yield.isReduction() && !reducesAll(yield, node.getRank()))
       return no(node, cannot + "result " + Twine(r) + " is reduced over some dimensions only",
                 "sequentialise the reduced dimensions first");
@@ -42,10 +46,13 @@ static LogicalResult checkTileable(NodeOp node, ArrayRef<int64_t> sizes, Refusal
     if (!gathers || !size || (extent && *extent % size == 0))
       continue;
     if (extent)
-      return no(node, cannot + "grid dimension " + Twine(d) + " of extent " + Twine(*extent) +
-                          " cannot be cut into tiles of " + Twine(size) + " exactly",
+      return no(node,
+                cannot + "grid dimension " + Twine(d) + " of extent " + Twine(*extent) +
+                    " cannot be cut into tiles of " + Twine(size) + " exactly",
                 "use a divisor of " + Twine(*extent) + ", or write through a memory port");
-    return no(node, cannot + "grid dimension " + Twine(d) + " has an unknown extent and results are gathered over it",
+    return no(node,
+              cannot + "grid dimension " + Twine(d) +
+                  " has an unknown extent and results are gathered over it",
               "make the extent static, or write through a memory port");
   }
   return success();
@@ -85,11 +92,12 @@ void Tiling::buildGroup() {
   llvm::erase_if(parts.hints, [](NamedAttribute hint) { return hint.getName() == "cost"; });
   rewriter.setInsertionPoint(node);
   for (auto [d, size] : llvm::enumerate(sizes))
-    parts.grid.push_back(size ? indexCeilDiv(rewriter, loc, node.getGrid()[d], size) : indexConstant(rewriter, loc, 1));
+    parts.grid.push_back(size ? indexCeilDiv(rewriter, loc, node.getGrid()[d], size)
+                              : indexConstant(rewriter, loc, 1));
   for (unsigned i = 0; i < node.getInputs().size(); ++i) {
     bool each = node.getPort(i).getMode() == PortMode::Each;
-    groupInput.push_back(
-        parts.addInput(node.getInputs()[i], each ? graph::getPort(context, PortMode::Whole) : node.getPort(i)));
+    groupInput.push_back(parts.addInput(node.getInputs()[i],
+                                        each ? graph::getPort(context, PortMode::Whole) : node.getPort(i)));
   }
   for (unsigned r = 0; r < node.getNumYields(); ++r) {
     ResultAttr yield = node.getYield(r);
@@ -109,7 +117,8 @@ void Tiling::buildExtents() {
   Location loc = node.getLoc();
   rewriter.setInsertionPointToEnd(group.getBodyBlock());
   for (auto [d, size] : llvm::enumerate(sizes)) {
-    whole.push_back(!exact(d) || asksExtent(node, d) ? capture->get(rewriter, group, node.getGrid()[d]) : Value());
+    whole.push_back(!exact(d) || asksExtent(node, d) ? capture->get(rewriter, group, node.getGrid()[d])
+                                                     : Value());
     if (!size) {
       base.push_back({});
       extent.push_back(whole[d]);
@@ -184,7 +193,8 @@ void Tiling::yield(NodeOp leaf) {
 }
 
 // @f grid(%n) {…}  →  @f_tiles grid(ceildiv(%n, t)) { @f grid(min(t, %n - i*t)) {… with i*t + id for id} }
-FailureOr<TiledNode> graph::tileGrid(RewriterBase &rewriter, NodeOp node, ArrayRef<int64_t> sizes, Refusal &no) {
+FailureOr<TiledNode> graph::tileGrid(RewriterBase &rewriter, NodeOp node, ArrayRef<int64_t> sizes,
+                                     Refusal &no) {
   if (failed(checkTileable(node, sizes, no)))
     return failure();
   Tiling tiling(rewriter, node, sizes);
@@ -208,8 +218,9 @@ struct TileGridPass : graph::impl::TileGridPassBase<TileGridPass> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     SmallVector<int64_t> list(sizes.begin(), sizes.end());
-    if (failed(forNamedNodes(getOperation(), node,
-                             [&](NodeOp op, Refusal &no) { return LogicalResult(tileGrid(rewriter, op, list, no)); })))
+    if (failed(forNamedNodes(getOperation(), node, [&](NodeOp op, Refusal &no) {
+          return LogicalResult(tileGrid(rewriter, op, list, no));
+        })))
       signalPassFailure();
   }
 };

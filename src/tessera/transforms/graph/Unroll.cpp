@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Unrolls: a loop inside a leaf, or a grid dimension, whose instances then each do the work of several neighbours.
+// Unrolls: a loop inside a leaf, or a grid dimension, whose instances then each do the work of several
+// neighbours.
 #include "tessera/transforms/graph/Passes.h"
 #include "tessera/transforms/graph/Support.h"
 
@@ -13,7 +14,8 @@ using namespace tessera::graph;
 LogicalResult graph::unrollLoop(RewriterBase &rewriter, scf::ForOp loop, int64_t factor, Refusal &no) {
   std::optional<APInt> trips = loop.getStaticTripCount();
   if (factor < 0)
-    return no(loop, "cannot unroll the loop: expected a factor that is not negative, but got " + Twine(factor),
+    return no(loop,
+              "cannot unroll the loop: expected a factor that is not negative, but got " + Twine(factor),
               "use 0 to unroll it fully");
   if (factor == 0 && !trips)
     return no(loop, "cannot unroll the loop fully: its trip count is not known", "unroll it by a factor");
@@ -39,13 +41,15 @@ static LogicalResult checkUnrollable(NodeOp node, unsigned dim, int64_t factor, 
     return failure();
   std::string cannot = ("cannot unroll '" + node.getName() + "': ").str();
   if (dim >= node.getRank())
-    return no(node, cannot + "expected a grid dimension below " + Twine(node.getRank()) + ", but got " + Twine(dim),
+    return no(node,
+              cannot + "expected a grid dimension below " + Twine(node.getRank()) + ", but got " + Twine(dim),
               "name a dimension of its grid");
   if (factor < 2)
     return no(node, cannot + "expected a factor above 1, but got " + Twine(factor), "use 2 or more");
   std::optional<int64_t> extent = getConstantIntValue(node.getGrid()[dim]);
   if (!extent)
-    return no(node, cannot + "grid dimension " + Twine(dim) + " has an unknown extent", "make the extent static");
+    return no(node, cannot + "grid dimension " + Twine(dim) + " has an unknown extent",
+              "make the extent static");
   if (*extent % factor)
     return no(node, cannot + "its extent " + Twine(*extent) + " is not a multiple of " + Twine(factor),
               "use a divisor of " + Twine(*extent));
@@ -54,18 +58,22 @@ static LogicalResult checkUnrollable(NodeOp node, unsigned dim, int64_t factor, 
   for (unsigned r = 0; r < node.getNumYields(); ++r) {
     ResultAttr yield = node.getYield(r);
     if (yield.getMode() == ResultMode::Fold)
-      return no(node, cannot + "result " + Twine(r) + " is a fold, which must not be regrouped", "use 'reduce'");
+      return no(node, cannot + "result " + Twine(r) + " is a fold, which must not be regrouped",
+                "use 'reduce'");
     if (yield.isReduction() && !yield.reduces(dim))
       return no(node, cannot + "result " + Twine(r) + " is reduced, but not over the dimension",
                 "unroll a dimension that it reduces");
     if (!yield.isReduction() && isa<RankedTensorType>(node.getYieldOp().getValues()[r].getType()))
-      return no(node, cannot + "result " + Twine(r) + " is made of tiles already", "unroll a loop inside instead");
+      return no(node, cannot + "result " + Twine(r) + " is made of tiles already",
+                "unroll a loop inside instead");
   }
   return success();
 }
 
-// @f grid(8) (each %e = %x) {…; yield %v}  →  @f grid(4) (%x) {… at 2i; … at 2i+1; yield [%v0, %v1]} gathered by tile
-FailureOr<NodeOp> graph::unrollGrid(RewriterBase &rewriter, NodeOp node, unsigned dim, int64_t factor, Refusal &no) {
+// @f grid(8) (each %e = %x) {…; yield %v}  →  @f grid(4) (%x) {… at 2i; … at 2i+1; yield [%v0, %v1]} gathered
+// by tile
+FailureOr<NodeOp> graph::unrollGrid(RewriterBase &rewriter, NodeOp node, unsigned dim, int64_t factor,
+                                    Refusal &no) {
   if (failed(checkUnrollable(node, dim, factor, no)))
     return failure();
   MLIRContext *context = node.getContext();

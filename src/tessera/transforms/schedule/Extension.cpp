@@ -37,4 +37,6 @@ public:
 };
 } // namespace
 
-void schedule::registerScheduleExtension(DialectRegistry &registry) { registry.addExtensions<ScheduleExtension>(); }
+void schedule::registerScheduleExtension(DialectRegistry &registry) {
+  registry.addExtensions<ScheduleExtension>();
+}

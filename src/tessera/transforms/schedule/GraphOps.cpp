@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the schedule operations on the graph do: each calls one function of transforms/graph and turns its refusal into
-// a silenceable error at the script's line, with a note at the payload.
+// What the schedule operations on the graph do: each calls one function of transforms/graph and turns its
+// refusal into a silenceable error at the script's line, with a note at the payload.
 #include "tessera/transforms/schedule/GraphOps.h"
 
 #include "tessera/transforms/graph/Rewrites.h"
@@ -38,8 +38,8 @@ static Diagnosed getOnly(Operation *op, transform::TransformState &state, Value 
   payload = dyn_cast<OpTy>(only);
   if (payload)
     return Diagnosed::success();
-  Diagnosed diag = script.emitSilenceableError()
-                   << "expected a handle of '" << OpTy::getOperationName() << "', but got '" << only->getName() << "'";
+  Diagnosed diag = script.emitSilenceableError() << "expected a handle of '" << OpTy::getOperationName()
+                                                 << "', but got '" << only->getName() << "'";
   diag.attachNote(only->getLoc()) << "payload op";
   return diag;
 }
@@ -53,8 +53,8 @@ static Diagnosed forEach(Operation *op, transform::TransformState &state, Value 
     auto typed = dyn_cast<OpTy>(target);
     if (!typed) {
       Diagnosed diag = cast<transform::TransformOpInterface>(op).emitSilenceableError()
-                       << "expected a handle of '" << OpTy::getOperationName() << "', but got '" << target->getName()
-                       << "'";
+                       << "expected a handle of '" << OpTy::getOperationName() << "', but got '"
+                       << target->getName() << "'";
       diag.attachNote(target->getLoc()) << "payload op";
       return diag;
     }
@@ -139,7 +139,8 @@ Diagnosed OutlineOp::apply(transform::TransformRewriter &rewriter, transform::Tr
   for (Operation *target : state.getPayloadOps(getNodes())) {
     auto node = dyn_cast<NodeOp>(target);
     if (!node)
-      return emitSilenceableError() << "expected handles of 'dfg.node', but got '" << target->getName() << "'";
+      return emitSilenceableError() << "expected handles of 'dfg.node', but got '" << target->getName()
+                                    << "'";
     nodes.push_back(node);
   }
   if (nodes.empty())
@@ -271,13 +272,15 @@ Diagnosed SequentialiseOp::apply(transform::TransformRewriter &rewriter, transfo
 }
 
 // Privatises one port or the scratch memory of a leaf.
-static LogicalResult privatiseOne(PrivatiseOp op, RewriterBase &rewriter, NodeOp node, SmallVectorImpl<Operation *> &nodes,
-                                  SmallVectorImpl<Operation *> &merges, Refusal &no) {
+static LogicalResult privatiseOne(PrivatiseOp op, RewriterBase &rewriter, NodeOp node,
+                                  SmallVectorImpl<Operation *> &nodes, SmallVectorImpl<Operation *> &merges,
+                                  Refusal &no) {
   if (!op.getPort()) {
     SmallVector<ScratchOp> found;
     node.getBody().walk([&](ScratchOp scratch) { found.push_back(scratch); });
     if (found.empty())
-      return no(node, "cannot privatise in '" + node.getName() + "': it has no scratch memory", "name a port");
+      return no(node, "cannot privatise in '" + node.getName() + "': it has no scratch memory",
+                "name a port");
     for (ScratchOp scratch : found)
       if (failed(graph::privatiseScratch(rewriter, scratch, no)))
         return failure();
@@ -286,7 +289,8 @@ static LogicalResult privatiseOne(PrivatiseOp op, RewriterBase &rewriter, NodeOp
   }
   int64_t port = *op.getPort();
   if (port >= 0 && port < int64_t(node.getInputs().size()) && node.getPort(port).getMode() == PortMode::Acc) {
-    FailureOr<graph::PrivatisedNode> both = graph::privatiseAccumulator(rewriter, node, port, op.getChunks(), no);
+    FailureOr<graph::PrivatisedNode> both =
+        graph::privatiseAccumulator(rewriter, node, port, op.getChunks(), no);
     if (failed(both))
       return failure();
     nodes.push_back(both->node);

@@ -17,9 +17,10 @@ struct ScriptOptions {
   bool verify = true;
 };
 
-/// Applies the named sequence of a script to the payload. Reports errors at the script's lines; a payload that does
-/// not verify afterwards is an error of the script too. The payload may be changed when it fails.
-LogicalResult applyScript(Operation *payload, ModuleOp script, StringRef sequence, const ScriptOptions &options = {});
+/// Applies the named sequence of a script to the payload. Reports errors at the script's lines; a payload
+/// that does not verify afterwards is an error of the script too. The payload may be changed when it fails.
+LogicalResult applyScript(Operation *payload, ModuleOp script, StringRef sequence,
+                          const ScriptOptions &options = {});
 
 /// Parses a script; `name` stands for its file in messages. Null, with errors emitted, when it is not one.
 OwningOpRef<ModuleOp> parseScript(MLIRContext *context, StringRef text, StringRef name);

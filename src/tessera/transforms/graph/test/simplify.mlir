@@ -74,3 +74,16 @@ dfg.graph @grids(%x: tensor<1xf32>, %n: index) -> (s: f32, e: index) {
   %e = tensor.dim %t, %c0 : tensor<?xf32>
   dfg.return %s, %e : f32, index
 }
+
+// Of two operands that are the same, the unused one goes, whichever comes first.
+// CHECK-LABEL: dfg.graph @first_unused
+// CHECK: dfg.node @a grid(%{{.*}} = %c8) (each %[[E:.*]] = %x : tensor<8xf32>) -> tensor<8xf32> {
+// CHECK-NEXT: arith.negf %[[E]] : f32
+dfg.graph @first_unused(%x: tensor<8xf32>) -> (y: tensor<8xf32>) {
+  %c8 = arith.constant 8 : index
+  %y = dfg.node @a grid(%i = %c8) (each %u = %x : tensor<8xf32>, each %e = %x : tensor<8xf32>) -> tensor<8xf32> {
+    %v = arith.negf %e : f32
+    dfg.yield %v : f32
+  }
+  dfg.return %y : tensor<8xf32>
+}
