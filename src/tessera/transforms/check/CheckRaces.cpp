@@ -77,7 +77,7 @@ public:
       if (leaf.isInternal())
         return;
       for (auto [i, arg] : llvm::enumerate(leaf.getInputArgs()))
-        if (leaf.getPort(i).isMemory() && leaf.getPort(i).getMode() != dfg::PortMode::Acc)
+        if (leaf.getPort(i).isMemory())
           collect(leaf, arg, byMemory[getSharedMemory(arg)]);
       for (auto scratch : leaf.getBodyBlock()->getOps<dfg::ScratchOp>())
         collect(leaf, scratch.getMemory(), byMemory[scratch.getMemory()]);
@@ -176,6 +176,8 @@ private:
       given = atomic.getIndices();
     else if (auto atomic = dyn_cast<memref::GenericAtomicRMWOp>(op))
       given = atomic.getIndices();
+    else if (auto accumulate = dyn_cast<dfg::AccumulateOp>(op))
+      given = accumulate.getIndices();
     else if (auto load = dyn_cast<vector::LoadOp>(op); load && load.getVectorType().getRank() == 1)
       given = load.getIndices(), width = load.getVectorType().getNumElements();
     else if (auto store = dyn_cast<vector::StoreOp>(op); store && store.getVectorType().getRank() == 1)

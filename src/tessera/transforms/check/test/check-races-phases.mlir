@@ -225,3 +225,26 @@ dfg.graph @calls(%b: memref<?xf32>, %n: index) -> memref<?xf32> {
   }
   dfg.return %b1 : memref<?xf32>
 }
+
+// -----
+
+// Accumulating does not race with itself, but with what another child reads in another instance of the group.
+dfg.graph @sums(%b: memref<4xi32>, %c: memref<?xi32>, %n: index) -> (memref<4xi32>, memref<?xi32>) {
+  %b1, %c1 = dfg.node @sums grid(%t = %n) (inout %p = %b : memref<4xi32>, out %o = %c : memref<?xi32>) {
+    %four = arith.constant 4 : index
+    // expected-note @+1 {{the memory is here}}
+    %p1 = dfg.node @add grid(%i = %four) (acc<addi> %q = %p : memref<4xi32>) {
+      %zero = arith.constant 0 : index
+      %one = arith.constant 1 : i32
+      // expected-error @+1 {{instance (1, 0) writes and instance (0) reads element [0] of port #0 of node 'add', e.g. for extents (2, 4) (dfg-p1)}}
+      dfg.accumulate %one, %q[%zero] : memref<4xi32>
+    }
+    %o1 = dfg.node @read (in %q = %p1 : memref<4xi32>, out %r = %o : memref<?xi32>, %k = %t : index) {
+      %zero = arith.constant 0 : index
+      // expected-note @+1 {{the other access is here}}
+      %v = memref.load %q[%zero] : memref<4xi32>
+      memref.store %v, %r[%k] : memref<?xi32>
+    }
+  }
+  dfg.return %b1, %c1 : memref<4xi32>, memref<?xi32>
+}
