@@ -70,6 +70,9 @@ function(tessera_test name)
   add_executable(${name} ${A_SOURCES})
   target_link_libraries(${name} PRIVATE ${A_DEPS} GTest::gtest GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
+  # Tests ask for impossible amounts of memory on purpose.
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT
+    "ASAN_OPTIONS=allocator_may_return_null=1;TSAN_OPTIONS=allocator_may_return_null=1")
 endfunction()
 
 # One precompiled header for all MLIR libraries; the first library that asks builds it.

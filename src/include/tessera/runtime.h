@@ -53,15 +53,22 @@ typedef enum tsr_type {
   TSR_F16 = 6,
   TSR_BF16 = 7,
   TSR_F32 = 8,
-  TSR_F64 = 9
+  TSR_F64 = 9,
+  TSR_TYPE_LIMIT = 0x7fffffff /**< Makes every int a valid value of the type. */
 } tsr_type;
 
-typedef enum tsr_policy { TSR_POLICY_STATIC = 0, TSR_POLICY_EFT = 1, TSR_POLICY_ENERGY = 2 } tsr_policy;
+typedef enum tsr_policy {
+  TSR_POLICY_STATIC = 0,
+  TSR_POLICY_EFT = 1,
+  TSR_POLICY_ENERGY = 2,
+  TSR_POLICY_LIMIT = 0x7fffffff
+} tsr_policy;
 
 typedef enum tsr_access {
   TSR_READ = 1,       /**< Content is brought to the host; copies elsewhere stay valid. */
   TSR_WRITE = 2,      /**< All of the range will be written; nothing is brought. */
   TSR_READ_WRITE = 3, /**< Content is brought; copies elsewhere become invalid in the range. */
+  TSR_ACCESS_LIMIT = 0x7fffffff
 } tsr_access;
 
 typedef struct tsr_module tsr_module;
@@ -131,8 +138,9 @@ TSR_API tsr_status tsr_program_profile(const tsr_program *program, size_t node, 
 
 /* Buffers: memory that may have copies on several devices. Content moves only when needed. */
 TSR_API tsr_status tsr_buffer_create(tsr_type type, size_t rank, const int64_t *shape, tsr_buffer **buffer);
-/** Over the caller's memory, which must outlive the buffer (best aligned to 64 bytes). After a launch on
- * other devices, map the buffer before looking at the memory. */
+/** Over the caller's memory, which must outlive the buffer (aligned to 64 bytes it is used in place,
+ * otherwise launches copy it). After a launch on other devices, map the buffer before looking at the memory.
+ */
 TSR_API tsr_status tsr_buffer_wrap(tsr_type type, size_t rank, const int64_t *shape, void *memory,
                                    int read_only, tsr_buffer **buffer);
 /** One more reference to the same buffer, freed by a tsr_buffer_free of its own. */

@@ -104,6 +104,7 @@ Result<BufferRef> Buffer::wrap(ElementType type, std::vector<int64_t> shape, voi
   buffer->host = static_cast<std::byte *>(host);
   buffer->hostValid.add(buffer->whole());
   buffer->isReadOnly = readOnly;
+  buffer->isAligned = reinterpret_cast<uintptr_t>(host) % 64 == 0;
   buffer->hostOnly = host != nullptr;
   return buffer;
 }

@@ -40,6 +40,8 @@ public:
   const std::vector<int64_t> &shape() const { return extents; }
   size_t bytes() const { return byteSize; }
   bool readOnly() const { return isReadOnly; }
+  /// False for wrapped memory that is aligned less than the kernel ABI asks; launches work on a copy of it.
+  bool aligned() const { return isAligned; }
   ByteRange whole() const { return {0, byteSize}; }
   /// "f32 of shape 3x4".
   std::string describe() const;
@@ -90,7 +92,7 @@ private:
   ElementType elementType;
   std::vector<int64_t> extents;
   size_t byteSize;
-  bool isReadOnly = false, ownsHost = false;
+  bool isReadOnly = false, isAligned = true, ownsHost = false;
   std::mutex mutex;
   std::byte *host = nullptr;
   IntervalSet hostValid;

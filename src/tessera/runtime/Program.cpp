@@ -8,6 +8,7 @@
 #include "tessera/runtime/Scheduler.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace tessera {
 
@@ -190,7 +191,65 @@ Scheduler &Program::scheduler() {
   return *programScheduler;
 }
 
+Result<BufferRef> alignedCopy(Buffer &buffer) {
+  TESSERA_ASSIGN(BufferRef copy, Buffer::create(buffer.type(), buffer.shape()));
+  TESSERA_ASSIGN(std::byte * from, buffer.hostRead());
+  TESSERA_ASSIGN(std::byte * to, copy->hostWrite());
+  if (buffer.bytes())
+    std::memcpy(to, from, buffer.bytes());
+  return copy;
+}
+
 Status Program::launch(std::span<Buffer *const> inputs, std::span<BufferRef> outputs) {
+  bool aligned = true;
+  for (Buffer *input : inputs)
+    aligned = aligned && (!input || input->aligned());
+  for (BufferRef &output : outputs)
+    aligned = aligned && (!output || output->aligned());
+  return aligned ? launchAligned(inputs, outputs) : launchUnaligned(inputs, outputs);
+}
+
+// Kernels may rely on 64 bytes, so memory of the caller that has less goes through copies.
+Status Program::launchUnaligned(std::span<Buffer *const> inputs, std::span<BufferRef> outputs) {
+  std::vector<Buffer *> in(inputs.begin(), inputs.end());
+  std::vector<BufferRef> out(outputs.begin(), outputs.end()), copies(inputs.size());
+  for (size_t i = 0; i < in.size(); ++i)
+    if (in[i] && !in[i]->aligned()) {
+      TESSERA_ASSIGN(copies[i], alignedCopy(*in[i]));
+      in[i] = copies[i].get();
+    }
+  for (size_t i = 0; i < out.size(); ++i)
+    if (out[i] && !out[i]->aligned()) {
+      if (out[i]->readOnly())
+        return fail(StatusCode::InvalidArgument, "output '", plan().outputs[i].name,
+                    "': the buffer is read-only");
+      TESSERA_ASSIGN(out[i], Buffer::create(out[i]->type(), out[i]->shape()));
+    }
+  TESSERA_TRY(launchAligned(in, out));
+  auto copyBack = [](Buffer &from, Buffer &to) -> Status {
+    TESSERA_ASSIGN(std::byte * source, from.hostRead());
+    TESSERA_ASSIGN(std::byte * target, to.hostWrite());
+    if (to.bytes())
+      std::memcpy(target, source, to.bytes());
+    return Status();
+  };
+  for (size_t i = 0; i < copies.size(); ++i)
+    if (copies[i] && i < plan().inputs.size() && plan().inputs[i].written) {
+      if (inputs[i]->readOnly())
+        return fail(StatusCode::InvalidArgument, "input '", plan().inputs[i].name,
+                    "' is changed by the program, but the buffer is read-only; give it a copy");
+      TESSERA_TRY(copyBack(*copies[i], *inputs[i]));
+    }
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (outputs[i] && outputs[i] != out[i])
+      TESSERA_TRY(copyBack(*out[i], *outputs[i]));
+    else
+      outputs[i] = out[i];
+  }
+  return Status();
+}
+
+Status Program::launchAligned(std::span<Buffer *const> inputs, std::span<BufferRef> outputs) {
   if (!staticPath)
     return scheduler().launch(inputs, outputs);
   std::unique_ptr<Frame> frame = takeFrame();

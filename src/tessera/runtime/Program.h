@@ -80,6 +80,8 @@ public:
 private:
   Program() = default;
   Status chooseDevices();
+  Status launchAligned(std::span<Buffer *const> inputs, std::span<BufferRef> outputs);
+  Status launchUnaligned(std::span<Buffer *const> inputs, std::span<BufferRef> outputs);
 
   std::shared_ptr<const Module> programModule;
   const ProgramPlan *programPlan = nullptr;
@@ -96,6 +98,9 @@ private:
   std::vector<std::shared_ptr<Prepared>> cache;
   std::unique_ptr<Scheduler> programScheduler;
 };
+
+/// A new buffer with the content of `buffer`, aligned as the kernel ABI asks.
+Result<BufferRef> alignedCopy(Buffer &buffer);
 
 /// Per node: 1 where a stream's serial section begins or ends, so that no wave crosses it. Empty without
 /// states.

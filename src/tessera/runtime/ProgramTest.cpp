@@ -250,6 +250,23 @@ TEST(Program, ErrorsOfLaunches) {
   EXPECT_EQ(content(*launch(*program, {x})[0]), (std::vector<float>{5, 8, 11}));
 }
 
+TEST(Program, UnalignedMemoryOfTheCallerIsCopied) {
+  auto program = openProgram(chainPlan());
+  ASSERT_TRUE(program);
+  alignas(64) float memory[40] = {};
+  memory[1] = 1, memory[2] = 2;
+  auto in = Buffer::wrap(ElementType::F32, {2}, memory + 1, true).take();
+  auto out = Buffer::wrap(ElementType::F32, {2}, memory + 21).take();
+  Buffer *raw[] = {in.get()};
+  BufferRef outs[] = {out};
+  ASSERT_TRUE(program->launch(raw, outs).ok());
+  EXPECT_EQ(memory[21], 5);
+  EXPECT_EQ(memory[22], 8);
+  EXPECT_EQ(outs[0], out);
+  outs[0] = Buffer::wrap(ElementType::F32, {2}, memory + 21, true).take();
+  EXPECT_EQ(program->launch(raw, outs).message(), "output 'out': the buffer is read-only");
+}
+
 TEST(Program, ErrorsOfSizes) {
   PlanBuilder b;
   int x = b.input("x", {-1}, "f32");

@@ -70,7 +70,7 @@ Result<std::unique_ptr<Stream>> Stream::open(std::shared_ptr<Program> program) {
 Stream::~Stream() {
   cancel();
   {
-    std::unique_lock<std::mutex> lock(mutex);
+    std::unique_lock<SpinMutex> lock(mutex);
     // Items that a helping thread still runs are finished by it; the rest is skipped here.
     while (finished < pushed)
       if (!helpOnce(lock))
@@ -86,7 +86,7 @@ Stream::~Stream() {
 }
 
 size_t Stream::size() const {
-  std::lock_guard<std::mutex> lock(mutex);
+  std::lock_guard<SpinMutex> lock(mutex);
   return static_cast<size_t>(pushed - popped);
 }
 
@@ -115,7 +115,7 @@ bool Stream::takeReady(uint32_t &slot) {
   return true;
 }
 
-bool Stream::helpOnce(std::unique_lock<std::mutex> &lock) {
+bool Stream::helpOnce(std::unique_lock<SpinMutex> &lock) {
   uint32_t index;
   if (!takeReady(index))
     return false;
@@ -179,7 +179,7 @@ Status Stream::runPhase(Slot &slot, const Phase &phase, unsigned threads) {
 }
 
 // Carries an item through its phases until it is done or has to wait for its turn. Called with the lock held.
-void Stream::advance(uint32_t index, std::unique_lock<std::mutex> &lock) {
+void Stream::advance(uint32_t index, std::unique_lock<SpinMutex> &lock) {
   Slot &slot = slots[index];
   while (slot.phase < phases.size()) {
     const Phase &phase = phases[slot.phase];
@@ -214,14 +214,23 @@ void Stream::advance(uint32_t index, std::unique_lock<std::mutex> &lock) {
   }
   slot.done = true;
   ++finished;
+  progress.fetch_add(1, std::memory_order_relaxed);
   if (hostWaiters)
     changed.notify_all();
+}
+
+// Spins until done() or some time has passed: a sleep and its wake-up cost more than a short stage.
+template <typename F> static void spinFor(F done) {
+  uint64_t until = nowNanoseconds() + 30000;
+  while (!done() && nowNanoseconds() < until)
+    for (int i = 0; i < 16; ++i)
+      spinPause();
 }
 
 void Stream::workerLoop() {
   setIeeeFloatMode();
   trace::nameThread("stream");
-  std::unique_lock<std::mutex> lock(mutex);
+  std::unique_lock<SpinMutex> lock(mutex);
   for (;;) {
     if (helpOnce(lock))
       continue;
@@ -229,13 +238,7 @@ void Stream::workerLoop() {
       return;
     // Look a little longer before sleeping: the next item is often on its way.
     lock.unlock();
-    uint64_t until = nowNanoseconds() + 30000;
-    while (readyHint.load(std::memory_order_relaxed) == 0 && nowNanoseconds() < until)
-      for (int i = 0; i < 32; ++i) {
-#if defined(__x86_64__)
-        __builtin_ia32_pause();
-#endif
-      }
+    spinFor([&] { return readyHint.load(std::memory_order_relaxed) != 0; });
     lock.lock();
     if (readyCount || stopping)
       continue;
@@ -245,7 +248,7 @@ void Stream::workerLoop() {
   }
 }
 
-template <typename F> bool Stream::waitFor(std::unique_lock<std::mutex> &lock, Timeout timeout, F done) {
+template <typename F> bool Stream::waitFor(std::unique_lock<SpinMutex> &lock, Timeout timeout, F done) {
   auto deadline = timeout == forever ? std::chrono::steady_clock::time_point::max()
                                      : std::chrono::steady_clock::now() + timeout;
   while (!done()) {
@@ -253,6 +256,15 @@ template <typename F> bool Stream::waitFor(std::unique_lock<std::mutex> &lock, T
       continue;
     if (timeout != forever && std::chrono::steady_clock::now() >= deadline)
       return false;
+    uint32_t seen = progress.load(std::memory_order_relaxed);
+    lock.unlock();
+    spinFor([&] {
+      return readyHint.load(std::memory_order_relaxed) != 0 ||
+             progress.load(std::memory_order_relaxed) != seen;
+    });
+    lock.lock();
+    if (done() || readyCount)
+      continue;
     ++hostWaiters;
     auto stop = [&] { return done() || readyCount; };
     if (timeout == forever)
@@ -271,7 +283,20 @@ Status Stream::push(std::span<const BufferRef> inputs, std::span<const BufferRef
                 outputs.size());
   for (size_t i = 0; i < inputs.size(); ++i)
     TESSERA_TRY(checkInput(plan, i, inputs[i].get()));
-  std::unique_lock<std::mutex> lock(mutex);
+  for (const BufferRef &input : inputs)
+    if (!input->aligned()) {
+      std::vector<BufferRef> copies(inputs.begin(), inputs.end());
+      for (BufferRef &copy : copies)
+        if (!copy->aligned()) {
+          TESSERA_ASSIGN(copy, alignedCopy(*copy));
+        }
+      return push(copies, outputs, timeout);
+    }
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (outputs[i] && !outputs[i]->aligned())
+      return fail(StatusCode::InvalidArgument, "output '", plan.outputs[i].name,
+                  "': a stream needs memory aligned to 64 bytes; let the stream make the buffer");
+  std::unique_lock<SpinMutex> lock(mutex);
   if (!waitFor(lock, timeout, [&] { return closed || pushed - popped < slots.size(); }))
     return fail(StatusCode::Timeout, "the stream is full: ", slots.size(), " items wait; pop some");
   if (closed)
@@ -319,7 +344,7 @@ Status Stream::pop(std::span<BufferRef> outputs, Timeout timeout) {
   if (outputs.size() != plan.outputs.size())
     return fail(StatusCode::InvalidArgument, "program '", plan.name, "' has ", plan.outputs.size(),
                 " outputs, but got ", outputs.size());
-  std::unique_lock<std::mutex> lock(mutex);
+  std::unique_lock<SpinMutex> lock(mutex);
   auto there = [&] { return (popped < pushed && slotOf(popped).done) || (closed && popped == pushed); };
   if (!waitFor(lock, timeout, there))
     return fail(StatusCode::Timeout, "no item was done in time");
@@ -335,21 +360,24 @@ Status Stream::pop(std::span<BufferRef> outputs, Timeout timeout) {
   for (BufferRef &input : slot.inputs)
     input.reset();
   ++popped;
+  progress.fetch_add(1, std::memory_order_relaxed);
   if (hostWaiters)
     changed.notify_all();
   return status;
 }
 
 void Stream::close() {
-  std::unique_lock<std::mutex> lock(mutex);
+  std::unique_lock<SpinMutex> lock(mutex);
   closed = true;
+  progress.fetch_add(1, std::memory_order_relaxed);
   changed.notify_all();
   waitFor(lock, forever, [&] { return finished == pushed; });
 }
 
 void Stream::cancel() {
-  std::lock_guard<std::mutex> lock(mutex);
+  std::lock_guard<SpinMutex> lock(mutex);
   closed = cancelled = true;
+  progress.fetch_add(1, std::memory_order_relaxed);
   changed.notify_all();
 }
 

@@ -6,6 +6,7 @@
 // push waits when the stream is full. Threads that wait in push, pop or close help.
 #pragma once
 
+#include "tessera/base/SpinMutex.h"
 #include "tessera/runtime/Frame.h"
 #include "tessera/runtime/Program.h"
 
@@ -75,13 +76,13 @@ private:
   Slot &slotOf(uint64_t item) { return slots[item % slots.size()]; }
   bool takeReady(uint32_t &slot);
   void pushReady(uint32_t slot, bool front);
-  bool helpOnce(std::unique_lock<std::mutex> &lock);
-  void advance(uint32_t index, std::unique_lock<std::mutex> &lock);
+  bool helpOnce(std::unique_lock<SpinMutex> &lock);
+  void advance(uint32_t index, std::unique_lock<SpinMutex> &lock);
   Status runPhase(Slot &slot, const Phase &phase, unsigned threads);
   Status beginItem(Slot &slot);
   Status handOver(Slot &slot, const Section &section);
   void workerLoop();
-  template <typename F> bool waitFor(std::unique_lock<std::mutex> &lock, Timeout timeout, F done);
+  template <typename F> bool waitFor(std::unique_lock<SpinMutex> &lock, Timeout timeout, F done);
 
   std::shared_ptr<Program> program;
   const ProgramPlan &plan;
@@ -90,11 +91,12 @@ private:
   std::vector<Slot> slots;
   bool wholeProgram = false; ///< One phase that runs everything: several segments, or several devices.
 
-  mutable std::mutex mutex;
-  std::condition_variable work, changed;
+  mutable SpinMutex mutex;
+  std::condition_variable_any work, changed;
   std::vector<uint32_t> ready; ///< A ring of slots with something to do.
   size_t readyHead = 0, readyCount = 0;
-  std::atomic<uint32_t> readyHint{0};
+  std::atomic<uint32_t> readyHint{0}; ///< readyCount, to be looked at without the lock.
+  std::atomic<uint32_t> progress{0};  ///< Counts what a waiting push or pop may be waiting for.
   uint32_t idleWorkers = 0, hostWaiters = 0;
   uint64_t pushed = 0, popped = 0, finished = 0;
   bool closed = false, cancelled = false, stopping = false;
