@@ -36,7 +36,8 @@ static SmallVector<Operation *> withInnerWiring(ArrayRef<NodeOp> nodes) {
 namespace {
 // How the members use one piece of memory that comes from outside.
 struct MemoryUse {
-  bool read = false, written = false, other = false;
+  bool read = false, written = false;
+  /// The reduction of its accumulations, and whether there are several.
   ReductionAttr reduction;
   bool mixed = false;
 };
