@@ -60,7 +60,11 @@ private:
   void internal();
   void callGraph();
   void extentFromData();
+  void groupMemory();
+  void atomics();
   void linalgLeaf();
+  void vectorLeaf();
+  void flags();
   void whileLeaf();
 
   std::string element() {
@@ -159,6 +163,8 @@ void Generator::addResult(Results &results, Body &body, const std::vector<Dim> &
                                          : std::vector<std::string>{"addi", "muli", "minsi", "maxsi", "minui",
                                                                     "maxui", "andi", "ori", "xori"};
     suffix = " reduce<" + kinds[random.below(kinds.size())] + ">";
+    if (options.combiners && type == "i32" && random.below(2))
+      suffix = " reduce<@largest>";
   } else if (kind == 5) {
     suffix = isFloatType(type) ? " fold<addf>" : (random.below(2) ? " fold<addi>" : " fold<maxsi>");
   }
@@ -209,6 +215,7 @@ void Generator::writeNode(StringRef stem, const std::vector<Dim> &dims, const st
   text += body.text();
   text += "    dfg.yield " + llvm::join(results.yields, ", ") + " : " + llvm::join(results.types, ", ") + "\n  }\n";
   for (Tensor &made : results.made)
+    // A sum in free order is a result and nothing else.
     (StringRef(made.name).starts_with("%s") ? finished : tensors).push_back(made);
 }
 
@@ -402,6 +409,59 @@ void Generator::linalgLeaf() {
   tensors.push_back(made);
 }
 
+// One bit for each element, and a choice by it.
+void Generator::flags() {
+  Tensor like = *pick(1);
+  Body first(random, false, next), second(random, options.controlFlow, next);
+  std::string a = name("e"), b = name("e"), c = name("e");
+  first.add(a, like.element);
+  std::string x = first.expression("i32", 2), y = first.expression("i32", 1);
+  std::string bit = first.op("arith.cmpi slt, " + x + ", " + y + " : i32");
+  Tensor bits{name("p"), "i1", like.dims}, made{name("v"), element(), like.dims};
+  text += "  " + bits.name + " = dfg.node @" + nodeName("test") + " " + gridOf(like.dims) + " (each " + a + " = " + like.name + " : " +
+          like.type() + ") -> " + bits.type() + " {\n" + first.text() + "    dfg.yield " + bit + " : i1\n  }\n";
+  second.add(c, like.element);
+  std::string p = second.bounded(second.expression(made.element, 1), made.element), q = second.constant(made.element);
+  std::string choice = second.op("arith.select " + b + ", " + p + ", " + q + " : " + made.element);
+  text += "  " + made.name + " = dfg.node @" + nodeName("choose") + " " + gridOf(like.dims) + " (each " + b + " = " + bits.name + " : " +
+          bits.type() + ", each " + c + " = " + like.name + " : " + like.type() + ") -> " + made.type() + " {\n" + second.text() +
+          "    dfg.yield " + choice + " : " + made.element + "\n  }\n";
+  bits.isUsed = random.below(2);
+  if (!bits.isUsed)
+    finished.push_back(bits);
+  tensors.push_back(made);
+}
+
+// Hand-written vector code in a leaf without a grid: a read with padding past the end, lane arithmetic, a masked reduction and the
+// lanes themselves.
+void Generator::vectorLeaf() {
+  Tensor *found = pick(1, 1);
+  if (!found || found->element == "index")
+    return pointwise();
+  Tensor t = *found;
+  Body body(random, false, next);
+  std::string arg = name("w"), zero = body.op("arith.constant 0 : index"), lanes = std::to_string(4 << random.below(2));
+  bool isFloat = isFloatType(t.element);
+  std::string padding = body.op("arith.constant " + std::string(isFloat ? "1.0" : "1") + " : " + t.element);
+  std::string type = "vector<" + lanes + "x" + t.element + ">", suffix = isFloat ? "f " : "i ";
+  std::string x = body.op("vector.transfer_read " + arg + "[" + zero + "], " + padding + " : " + t.type() + ", " + type);
+  std::string three = body.op("arith.constant " + std::string(isFloat ? "dense<0.5> : " : "dense<3> : ") + type);
+  std::string y = body.op("arith.mul" + suffix + x + ", " + three + " : " + type);
+  std::string order;
+  for (int64_t lane = std::stoll(lanes); lane-- > 0;)
+    order += std::to_string(lane) + (lane ? ", " : "");
+  std::string back = body.op("vector.shuffle " + y + ", " + y + " [" + order + "] : " + type + ", " + type);
+  std::string z = body.op("arith.sub" + suffix + back + ", " + x + " : " + type);
+  std::string reduced = body.op("vector.reduction <" + std::string(isFloat ? "maximumf" : "add") + ">, " + z + " : " + type + " into " + t.element);
+  std::string last = body.op("vector.extract " + z + "[" + std::to_string(random.below(4)) + "] : " + t.element + " from " + type);
+  Tensor a{name("v"), t.element, {}}, b{name("v"), t.element, {}};
+  text += "  " + a.name + ", " + b.name + " = dfg.node @" + nodeName("vector") + " (" + arg + " = " + t.name + " : " + t.type() + ") -> (" +
+          a.type() + ", " + b.type() + ") {\n" + body.text() + "    dfg.yield " + reduced + ", " + last + " : " + t.element + ", " +
+          t.element + "\n  }\n";
+  tensors.push_back(a);
+  tensors.push_back(b);
+}
+
 // A loop whose number of turns depends on the element.
 void Generator::whileLeaf() {
   Tensor like = *pick(1);
@@ -522,6 +582,32 @@ void Generator::memoryPorts() {
     memories.push_back(after);
 }
 
+// Atomic updates at wrapped positions; what they return depends on the order and is not used.
+void Generator::atomics() {
+  Tensor *keys = pick(1, -1, /*isInteger=*/true);
+  if (!keys)
+    return pointwise();
+  Tensor k = *keys;
+  static const char *types[] = {"i32", "i64"};
+  static const char *kinds[] = {"addi", "maxs", "minu", "ori", "andi"};
+  std::string type = types[random.below(2)], fill = name("z"), bins = std::to_string(random.range(2, 6));
+  Tensor memory{name("m"), type, {Dim{"", std::stoll(bins), nextDim++}}}, after = memory;
+  after.name = name("m");
+  text += "  " + fill + " = arith.constant " + std::to_string(random.range(-3, 3)) + " : " + type + "\n";
+  text += "  " + memory.name + " = dfg.buffer() fill(" + fill + " : " + type + ") : " + memory.memref() + "\n";
+  Body body(random, options.controlFlow, next);
+  std::string arg = name("e"), port = name("b");
+  addIds(body, k.dims.size());
+  body.add(arg, k.element);
+  std::string wide = body.convert(arg, k.element, "index"), count = body.op("arith.constant " + bins + " : index");
+  std::string at = body.op("arith.remui " + wide + ", " + count + " : index"), value = body.expression(type, 2);
+  body.op("memref.atomic_rmw " + std::string(kinds[random.below(5)]) + " " + value + ", " + port + "[" + at + "] : (" + type + ", " +
+          memory.memref() + ") -> " + type);
+  text += "  " + after.name + " = dfg.node @" + nodeName("atomic") + " " + gridOf(k.dims) + " (each " + arg + " = " + k.name + " : " +
+          k.type() + ", inout " + port + " = " + memory.name + " : " + memory.memref() + ") {\n" + body.text() + "  }\n";
+  memories.push_back(after);
+}
+
 //===----------------------------------------------------------------------===//
 // Groups and hierarchy
 //===----------------------------------------------------------------------===//
@@ -600,6 +686,33 @@ void Generator::group() {
           sum + " : " + mapped.type() + ", i64\n  }\n";
   tensors.push_back(made);
   tensors.push_back(sums);
+}
+
+// A group whose child writes the group's row of memory.
+void Generator::groupMemory() {
+  Tensor *found = pick(2, 2);
+  if (!found)
+    return pointwise();
+  Tensor t = *found;
+  Tensor row{name("row"), t.element, {t.dims[1]}}, memory{name("m"), element(), t.dims};
+  Tensor after = memory, middle = memory;
+  after.name = name("m");
+  std::string extents, port = name("b"), inner = name("b"), c = name("c"), d = name("d"), e = name("e");
+  for (const Dim &dim : t.dims)
+    if (dim.size < 0)
+      extents += (extents.empty() ? "" : ", ") + dim.value;
+  Body body(random, options.controlFlow, next);
+  body.add(e, t.element);
+  body.add("%g", "index");
+  std::string value = body.bounded(body.expression(memory.element, 2), memory.element);
+  text += "  " + memory.name + " = dfg.buffer(" + extents + ") : " + memory.memref() + "\n";
+  text += "  " + after.name + " = dfg.node @" + nodeName("group") + " grid(%i = " + t.dims[0].value + ") (each " + row.name + " = " + t.name +
+          " : " + t.type() + ", out " + port + " = " + memory.name + " : " + memory.memref() + ") {\n    " + c +
+          " = arith.constant 0 : index\n    " + d + " = tensor.dim " + row.name + ", " + c + " : " + row.type() + "\n    " + name("m") +
+          " = dfg.node @" + nodeName("row") + " grid(%j = " + d + ") (%g = %i : index, each " + e + " = " + row.name + " : " + row.type() +
+          ", out " + inner + " = " + port + " : " + memory.memref() + ") {\n" + body.text() + "    memref.store " + value + ", " + inner +
+          "[%g, %j] : " + memory.memref() + "\n    }\n  }\n";
+  memories.push_back(after);
 }
 
 // An internal node without a grid around one leaf.
@@ -719,7 +832,7 @@ void Generator::makeInputs() {
 
 void Generator::makeNode() {
   while (true) {
-    switch (random.below(14)) {
+    switch (random.below(18)) {
     case 0:
     case 1: return pointwise();
     case 2: return stencil();
@@ -761,6 +874,19 @@ void Generator::makeNode() {
       if (options.controlFlow)
         return whileLeaf();
       break;
+    case 14:
+      if (options.memoryPorts && options.hierarchy)
+        return groupMemory();
+      break;
+    case 15:
+      if (options.memoryPorts && options.atomics)
+        return atomics();
+      break;
+    case 16:
+      if (options.vectors)
+        return vectorLeaf();
+      break;
+    case 17: return flags();
     }
   }
 }
@@ -787,6 +913,10 @@ RandomProgram Generator::run(MLIRContext &context) {
     valueTypes += (valueTypes.empty() ? "" : ", ") + type;
   }
   RandomProgram program;
+  if (text.find("@largest") != std::string::npos)
+    graphs = "dfg.combiner @largest(%a: i32, %b: i32) identity -2147483648 : i32 {\n  %c = arith.cmpi sgt, %a, %b : i32\n"
+             "  %m = arith.select %c, %a, %b : i32\n  dfg.yield %m : i32\n}\n" +
+             graphs;
   program.text = graphs + "dfg.graph @main(" + args + ") -> (" + types + ") {\n" + text + "  dfg.return " +
                  (values.empty() ? "" : values + " : " + valueTypes) + "\n}\n";
   for (const Tensor &t : inputs) {

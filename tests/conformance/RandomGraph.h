@@ -27,6 +27,9 @@ struct RandomOptions {
   bool halfTypes = true;
   bool controlFlow = true;
   bool linalg = true;
+  bool vectors = true;
+  bool atomics = true;
+  bool combiners = true;
   /// Float reductions whose order is free; their results are only compared within a bound.
   bool floatReductions = true;
 };
