@@ -79,12 +79,14 @@ TEST(Half, AllHalvesRoundTrip) {
   for (uint32_t bits = 0; bits < 65536; ++bits) {
     uint16_t h = static_cast<uint16_t>(bits);
     float f = halfToFloat(h), g = bfloatToFloat(h);
-    if (!std::isnan(f))
+    if (!std::isnan(f)) {
       ASSERT_EQ(floatToHalf(f), h);
-    else
+    } else {
       ASSERT_TRUE(std::isnan(halfToFloat(floatToHalf(f))));
-    if (!std::isnan(g))
+    }
+    if (!std::isnan(g)) {
       ASSERT_EQ(floatToBfloat(g), h);
+    }
   }
 }
 

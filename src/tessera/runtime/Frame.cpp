@@ -243,7 +243,8 @@ Status Frame::startStates() {
       return fail(StatusCode::OutOfMemory, "host: out of memory: asked ", formatBytes(bytes), " for a state");
     roots[v] = stateBlocks[i].data();
     const ValueInfo &init = plan.values[static_cast<size_t>(plan.values[v].init)];
-    std::memcpy(roots[v], roots[static_cast<size_t>(init.root)], bytes);
+    if (bytes)
+      std::memcpy(roots[v], roots[static_cast<size_t>(init.root)], bytes);
   }
   return Status();
 }

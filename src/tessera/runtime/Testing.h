@@ -132,7 +132,8 @@ inline std::shared_ptr<Program> openProgram(const PlanBuilder &builder, ProgramO
 
 inline BufferRef floats(std::vector<float> content) {
   auto buffer = Buffer::create(ElementType::F32, {static_cast<int64_t>(content.size())}).take();
-  std::memcpy(*buffer->hostWrite(), content.data(), content.size() * sizeof(float));
+  if (!content.empty())
+    std::memcpy(*buffer->hostWrite(), content.data(), content.size() * sizeof(float));
   return buffer;
 }
 
