@@ -46,20 +46,25 @@ static std::string describe(const Array &array, size_t e) {
   return text;
 }
 
-// The allowed difference for element `e` of a sum with its companions; none when only finiteness can be asked for.
-static std::optional<double> sumBound(FloatType type, const Array &magnitudes, const Array &counts, size_t e) {
+// The allowed difference for element `e` of a sum with its companions; none when only finiteness can be asked
+// for.
+static std::optional<double> sumBound(FloatType type, const Array &magnitudes, const Array &counts,
+                                      size_t e) {
   const llvm::fltSemantics &semantics = type.getFloatSemantics();
   double u = std::ldexp(1.0, -static_cast<int>(APFloat::semanticsPrecision(semantics)));
   double n = elementValue(counts, e);
   if (n * u > 0.09)
     return std::nullopt;
-  double smallest = std::ldexp(1.0, APFloat::semanticsMinExponent(semantics) - static_cast<int>(APFloat::semanticsPrecision(semantics)) + 1);
+  double smallest = std::ldexp(1.0, APFloat::semanticsMinExponent(semantics) -
+                                        static_cast<int>(APFloat::semanticsPrecision(semantics)) + 1);
   return 1.1 * n * u * elementValue(magnitudes, e) + smallest;
 }
 
-std::optional<std::string> conformance::compareOutputs(dfg::GraphOp graph, ArrayRef<Array> expected, ArrayRef<Array> actual) {
+std::optional<std::string> conformance::compareOutputs(dfg::GraphOp graph, ArrayRef<Array> expected,
+                                                       ArrayRef<Array> actual) {
   if (expected.size() != actual.size())
-    return "expected " + std::to_string(expected.size()) + " outputs, but got " + std::to_string(actual.size());
+    return "expected " + std::to_string(expected.size()) + " outputs, but got " +
+           std::to_string(actual.size());
   llvm::StringMap<size_t> byName;
   for (auto [i, name] : llvm::enumerate(graph.getResultNames()))
     byName[cast<StringAttr>(name).getValue()] = i;
@@ -83,12 +88,14 @@ std::optional<std::string> conformance::compareOutputs(dfg::GraphOp graph, Array
         if (std::isnan(p) && std::isnan(q))
           continue;
         if (isSum && std::isfinite(p) && std::isfinite(q)) {
-          std::optional<double> bound = sumBound(type, expected[magnitudes->second], expected[counts->second], e);
+          std::optional<double> bound =
+              sumBound(type, expected[magnitudes->second], expected[counts->second], e);
           if (!bound || std::fabs(p - q) <= *bound)
             continue;
         }
       }
-      return place + ", element " + std::to_string(e) + ": expected " + describe(a, e) + ", but got " + describe(b, e);
+      return place + ", element " + std::to_string(e) + ": expected " + describe(a, e) + ", but got " +
+             describe(b, e);
     }
   }
   return std::nullopt;

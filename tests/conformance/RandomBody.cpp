@@ -2,8 +2,8 @@
 // Expressions without undefined behaviour.
 #include "RandomBody.h"
 
-#include "mlir/Parser/Parser.h"
 #include "mlir/AsmParser/AsmParser.h"
+#include "mlir/Parser/Parser.h"
 
 using namespace tessera;
 using namespace tessera::conformance;
@@ -118,14 +118,16 @@ std::string Body::condition(unsigned depth) {
 
 std::string Body::integerOperation(const std::string &type, unsigned depth) {
   std::string a = expression(type, depth), b = expression(type, depth), suffix = " : " + type;
-  static const char *safe[] = {"addi", "subi", "muli", "andi", "ori", "xori", "minsi", "maxsi", "minui", "maxui"};
+  static const char *safe[] = {"addi", "subi",  "muli",  "andi",  "ori",
+                               "xori", "minsi", "maxsi", "minui", "maxui"};
   unsigned kind = random.below(14);
   if (kind < 10)
     return op("arith." + std::string(safe[kind]) + " " + a + ", " + b + suffix);
   if (kind < 12) {
     // A divisor from 1 to 8.
     std::string seven = op("arith.constant 7" + suffix), one = op("arith.constant 1" + suffix);
-    std::string low = op("arith.andi " + b + ", " + seven + suffix), divisor = op("arith.addi " + low + ", " + one + suffix);
+    std::string low = op("arith.andi " + b + ", " + seven + suffix),
+                divisor = op("arith.addi " + low + ", " + one + suffix);
     static const char *divisions[] = {"divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi"};
     return op("arith." + std::string(divisions[random.below(6)]) + " " + a + ", " + divisor + suffix);
   }

@@ -30,14 +30,17 @@ private:
 bool isFloatType(const std::string &type);
 unsigned bitWidth(const std::string &type);
 
-/// Elements that the generated code is safe on: any integers, floats between -4 and 4 with a few zeros of both signs.
-oracle::Array randomArray(MLIRContext &context, Random &random, const std::string &element, std::vector<int64_t> shape);
+/// Elements that the generated code is safe on: any integers, floats between -4 and 4 with a few zeros of
+/// both signs.
+oracle::Array randomArray(MLIRContext &context, Random &random, const std::string &element,
+                          std::vector<int64_t> shape);
 
-/// Writes operations on scalars. Floats stay within bounds that no type overflows: products are clamped, and `bounded` clamps what
-/// leaves the body.
+/// Writes operations on scalars. Floats stay within bounds that no type overflows: products are clamped, and
+/// `bounded` clamps what leaves the body.
 class Body {
 public:
-  Body(Random &random, bool controlFlow, unsigned &names) : random(random), controlFlow(controlFlow), names(names) {}
+  Body(Random &random, bool controlFlow, unsigned &names)
+      : random(random), controlFlow(controlFlow), names(names) {}
 
   /// Adds a value that expressions may use.
   void add(std::string name, std::string type) { values.push_back({std::move(name), std::move(type)}); }

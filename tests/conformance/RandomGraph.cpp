@@ -109,7 +109,8 @@ private:
       body.add(ids[d], "index");
   }
 
-  // Results of a leaf that has a body and a grid: their types in the node's head and the tensors they make. Yields the values.
+  // Results of a leaf that has a body and a grid: their types in the node's head and the tensors they make.
+  // Yields the values.
   struct Results {
     std::string head, names;
     std::vector<Tensor> made;
@@ -158,10 +159,10 @@ void Generator::addResult(Results &results, Body &body, const std::vector<Dim> &
   std::string suffix;
   std::string value = body.bounded(body.expression(type, random.range(1, 3)), type);
   if (kind == 3 || kind == 4) {
-    std::vector<std::string> kinds = isFloatType(type)
-                                         ? std::vector<std::string>{"minimumf", "maximumf"}
-                                         : std::vector<std::string>{"addi", "muli", "minsi", "maxsi", "minui",
-                                                                    "maxui", "andi", "ori", "xori"};
+    std::vector<std::string> kinds =
+        isFloatType(type) ? std::vector<std::string>{"minimumf", "maximumf"}
+                          : std::vector<std::string>{"addi",  "muli", "minsi", "maxsi", "minui",
+                                                     "maxui", "andi", "ori",   "xori"};
     suffix = " reduce<" + kinds[random.below(kinds.size())] + ">";
     if (options.combiners && type == "i32" && random.below(2))
       suffix = " reduce<@largest>";
@@ -184,7 +185,8 @@ void Generator::addResult(Results &results, Body &body, const std::vector<Dim> &
   results.made.push_back(made);
 }
 
-// A sum in free order, with what its bound needs. Nothing else reads it: an inexact value must not steer exact ones.
+// A sum in free order, with what its bound needs. Nothing else reads it: an inexact value must not steer
+// exact ones.
 void Generator::addFloatSum(Results &results, Body &body, const std::vector<Dim> &dims) {
   static const char *floats[] = {"f32", "f64", "f16", "bf16"};
   std::string type = floats[random.below(options.halfTypes ? 4 : 2)];
@@ -210,10 +212,11 @@ void Generator::writeNode(StringRef stem, const std::vector<Dim> &dims, const st
   for (const Tensor &made : results.made)
     names += (names.empty() ? "" : ", ") + made.name;
   bool isMany = results.made.size() > 1;
-  text += "  " + names + " = dfg.node @" + nodeName(stem) + (dims.empty() ? "" : " " + gridOf(dims)) + " (" + ports +
-          ") -> " + (isMany ? "(" : "") + results.head + (isMany ? ")" : "") + " {\n";
+  text += "  " + names + " = dfg.node @" + nodeName(stem) + (dims.empty() ? "" : " " + gridOf(dims)) + " (" +
+          ports + ") -> " + (isMany ? "(" : "") + results.head + (isMany ? ")" : "") + " {\n";
   text += body.text();
-  text += "    dfg.yield " + llvm::join(results.yields, ", ") + " : " + llvm::join(results.types, ", ") + "\n  }\n";
+  text += "    dfg.yield " + llvm::join(results.yields, ", ") + " : " + llvm::join(results.types, ", ") +
+          "\n  }\n";
   for (Tensor &made : results.made)
     // A sum in free order is a result and nothing else.
     (StringRef(made.name).starts_with("%s") ? finished : tensors).push_back(made);
@@ -230,8 +233,8 @@ std::string Generator::commonPorts(Body &body, const Tensor &like) {
     tensor.isUsed = true;
     --wanted;
     std::string arg = name("e");
-    ports += (ports.empty() ? "" : ", ") + std::string(isEach && !like.dims.empty() ? "each " : "") + arg + " = " +
-             tensor.name + " : " + tensor.type();
+    ports += (ports.empty() ? "" : ", ") + std::string(isEach && !like.dims.empty() ? "each " : "") + arg +
+             " = " + tensor.name + " : " + tensor.type();
     body.add(arg, tensor.element);
   }
   return ports;
@@ -297,7 +300,9 @@ void Generator::gatherByIndex() {
   body.add(key, k.element);
   Results results;
   addResult(results, body, k.dims);
-  writeNode("lookup", k.dims, "each " + key + " = " + k.name + " : " + k.type() + ", " + all + " = " + t.name + " : " + t.type(),
+  writeNode("lookup", k.dims,
+            "each " + key + " = " + k.name + " : " + k.type() + ", " + all + " = " + t.name + " : " +
+                t.type(),
             body, results);
 }
 
@@ -316,8 +321,8 @@ void Generator::product() {
   std::string count = body.op("arith.minsi " + inner + ", " + outer + " : index");
   std::string init = body.constant(type);
   std::string sum = name("r");
-  body.line(sum + " = scf.for " + k + " = " + zero + " to " + count + " step " + one + " iter_args(" + v + " = " + init +
-            ") -> " + type + " {");
+  body.line(sum + " = scf.for " + k + " = " + zero + " to " + count + " step " + one + " iter_args(" + v +
+            " = " + init + ") -> " + type + " {");
   std::string p = body.op("tensor.extract " + left + "[%i, " + k + "] : " + a.type());
   std::string q = body.op("tensor.extract " + right + "[" + k + ", %j] : " + b.type());
   p = body.convert(p, a.element, type);
@@ -334,7 +339,8 @@ void Generator::product() {
   results.yields = {sum};
   results.types = {type};
   results.made = {made};
-  writeNode("product", dims, left + " = " + a.name + " : " + a.type() + ", " + right + " = " + b.name + " : " + b.type(), body,
+  writeNode("product", dims,
+            left + " = " + a.name + " : " + a.type() + ", " + right + " = " + b.name + " : " + b.type(), body,
             results);
 }
 
@@ -359,8 +365,9 @@ void Generator::tiles() {
   results.head = made.type() + " tile";
   results.yields = {yielded};
   results.types = {type};
-  text += "  " + made.name + " = dfg.node @" + nodeName("tile") + " " + gridOf(like.dims) + " (each " + arg + " = " + like.name +
-          " : " + like.type() + ") -> " + results.head + " {\n" + body.text() + "    dfg.yield " + yielded + " : " + type + "\n  }\n";
+  text += "  " + made.name + " = dfg.node @" + nodeName("tile") + " " + gridOf(like.dims) + " (each " + arg +
+          " = " + like.name + " : " + like.type() + ") -> " + results.head + " {\n" + body.text() +
+          "    dfg.yield " + yielded + " : " + type + "\n  }\n";
   // Its extents have no SSA value yet: wiring asks for them.
   for (size_t d = 0; d < made.dims.size(); ++d) {
     std::string c = name("c"), value = name("d");
@@ -387,7 +394,8 @@ void Generator::linalgLeaf() {
   for (size_t d = 0; d < like.dims.size(); ++d)
     if (like.dims[d].size < 0) {
       std::string c = body.op("arith.constant " + std::to_string(d) + " : index");
-      extents += (extents.empty() ? "" : ", ") + body.op("tensor.dim " + arg + ", " + c + " : " + like.type());
+      extents +=
+          (extents.empty() ? "" : ", ") + body.op("tensor.dim " + arg + ", " + c + " : " + like.type());
     }
   std::string empty = body.op("tensor.empty(" + extents + ") : " + made.type());
   std::string dims, iterators;
@@ -397,15 +405,17 @@ void Generator::linalgLeaf() {
   }
   std::string map = "affine_map<(" + dims + ") -> (" + dims + ")>";
   std::string result = name("r"), x = name("x"), o = name("o");
-  body.line(result + " = linalg.generic {indexing_maps = [" + map + ", " + map + "], iterator_types = [" + iterators + "]} ins(" +
-            arg + " : " + like.type() + ") outs(" + empty + " : " + made.type() + ") {");
+  body.line(result + " = linalg.generic {indexing_maps = [" + map + ", " + map + "], iterator_types = [" +
+            iterators + "]} ins(" + arg + " : " + like.type() + ") outs(" + empty + " : " + made.type() +
+            ") {");
   body.line("^bb0(" + x + ": " + like.element + ", " + o + ": " + type + "):");
   body.add(x, like.element);
   std::string value = body.bounded(body.expression(type, 2), type);
   body.line("linalg.yield " + value + " : " + type);
   body.line("} -> " + made.type());
-  text += "  " + made.name + " = dfg.node @" + nodeName("linalg") + " (" + arg + " = " + like.name + " : " + like.type() + ") -> " +
-          made.type() + " {\n" + body.text() + "    dfg.yield " + result + " : " + made.type() + "\n  }\n";
+  text += "  " + made.name + " = dfg.node @" + nodeName("linalg") + " (" + arg + " = " + like.name + " : " +
+          like.type() + ") -> " + made.type() + " {\n" + body.text() + "    dfg.yield " + result + " : " +
+          made.type() + "\n  }\n";
   tensors.push_back(made);
 }
 
@@ -418,46 +428,54 @@ void Generator::flags() {
   std::string x = first.expression("i32", 2), y = first.expression("i32", 1);
   std::string bit = first.op("arith.cmpi slt, " + x + ", " + y + " : i32");
   Tensor bits{name("p"), "i1", like.dims}, made{name("v"), element(), like.dims};
-  text += "  " + bits.name + " = dfg.node @" + nodeName("test") + " " + gridOf(like.dims) + " (each " + a + " = " + like.name + " : " +
-          like.type() + ") -> " + bits.type() + " {\n" + first.text() + "    dfg.yield " + bit + " : i1\n  }\n";
+  text += "  " + bits.name + " = dfg.node @" + nodeName("test") + " " + gridOf(like.dims) + " (each " + a +
+          " = " + like.name + " : " + like.type() + ") -> " + bits.type() + " {\n" + first.text() +
+          "    dfg.yield " + bit + " : i1\n  }\n";
   second.add(c, like.element);
-  std::string p = second.bounded(second.expression(made.element, 1), made.element), q = second.constant(made.element);
+  std::string p = second.bounded(second.expression(made.element, 1), made.element),
+              q = second.constant(made.element);
   std::string choice = second.op("arith.select " + b + ", " + p + ", " + q + " : " + made.element);
-  text += "  " + made.name + " = dfg.node @" + nodeName("choose") + " " + gridOf(like.dims) + " (each " + b + " = " + bits.name + " : " +
-          bits.type() + ", each " + c + " = " + like.name + " : " + like.type() + ") -> " + made.type() + " {\n" + second.text() +
-          "    dfg.yield " + choice + " : " + made.element + "\n  }\n";
+  text += "  " + made.name + " = dfg.node @" + nodeName("choose") + " " + gridOf(like.dims) + " (each " + b +
+          " = " + bits.name + " : " + bits.type() + ", each " + c + " = " + like.name + " : " + like.type() +
+          ") -> " + made.type() + " {\n" + second.text() + "    dfg.yield " + choice + " : " + made.element +
+          "\n  }\n";
   bits.isUsed = random.below(2);
   if (!bits.isUsed)
     finished.push_back(bits);
   tensors.push_back(made);
 }
 
-// Hand-written vector code in a leaf without a grid: a read with padding past the end, lane arithmetic, a masked reduction and the
-// lanes themselves.
+// Hand-written vector code in a leaf without a grid: a read with padding past the end, lane arithmetic, a
+// masked reduction and the lanes themselves.
 void Generator::vectorLeaf() {
   Tensor *found = pick(1, 1);
   if (!found || found->element == "index")
     return pointwise();
   Tensor t = *found;
   Body body(random, false, next);
-  std::string arg = name("w"), zero = body.op("arith.constant 0 : index"), lanes = std::to_string(4 << random.below(2));
+  std::string arg = name("w"), zero = body.op("arith.constant 0 : index"),
+              lanes = std::to_string(4 << random.below(2));
   bool isFloat = isFloatType(t.element);
   std::string padding = body.op("arith.constant " + std::string(isFloat ? "1.0" : "1") + " : " + t.element);
   std::string type = "vector<" + lanes + "x" + t.element + ">", suffix = isFloat ? "f " : "i ";
-  std::string x = body.op("vector.transfer_read " + arg + "[" + zero + "], " + padding + " : " + t.type() + ", " + type);
-  std::string three = body.op("arith.constant " + std::string(isFloat ? "dense<0.5> : " : "dense<3> : ") + type);
+  std::string x =
+      body.op("vector.transfer_read " + arg + "[" + zero + "], " + padding + " : " + t.type() + ", " + type);
+  std::string three =
+      body.op("arith.constant " + std::string(isFloat ? "dense<0.5> : " : "dense<3> : ") + type);
   std::string y = body.op("arith.mul" + suffix + x + ", " + three + " : " + type);
   std::string order;
   for (int64_t lane = std::stoll(lanes); lane-- > 0;)
     order += std::to_string(lane) + (lane ? ", " : "");
   std::string back = body.op("vector.shuffle " + y + ", " + y + " [" + order + "] : " + type + ", " + type);
   std::string z = body.op("arith.sub" + suffix + back + ", " + x + " : " + type);
-  std::string reduced = body.op("vector.reduction <" + std::string(isFloat ? "maximumf" : "add") + ">, " + z + " : " + type + " into " + t.element);
-  std::string last = body.op("vector.extract " + z + "[" + std::to_string(random.below(4)) + "] : " + t.element + " from " + type);
+  std::string reduced = body.op("vector.reduction <" + std::string(isFloat ? "maximumf" : "add") + ">, " + z +
+                                " : " + type + " into " + t.element);
+  std::string last = body.op("vector.extract " + z + "[" + std::to_string(random.below(4)) +
+                             "] : " + t.element + " from " + type);
   Tensor a{name("v"), t.element, {}}, b{name("v"), t.element, {}};
-  text += "  " + a.name + ", " + b.name + " = dfg.node @" + nodeName("vector") + " (" + arg + " = " + t.name + " : " + t.type() + ") -> (" +
-          a.type() + ", " + b.type() + ") {\n" + body.text() + "    dfg.yield " + reduced + ", " + last + " : " + t.element + ", " +
-          t.element + "\n  }\n";
+  text += "  " + a.name + ", " + b.name + " = dfg.node @" + nodeName("vector") + " (" + arg + " = " + t.name +
+          " : " + t.type() + ") -> (" + a.type() + ", " + b.type() + ") {\n" + body.text() +
+          "    dfg.yield " + reduced + ", " + last + " : " + t.element + ", " + t.element + "\n  }\n";
   tensors.push_back(a);
   tensors.push_back(b);
 }
@@ -466,11 +484,14 @@ void Generator::vectorLeaf() {
 void Generator::whileLeaf() {
   Tensor like = *pick(1);
   Body body(random, /*controlFlow=*/false, next);
-  std::string arg = name("e"), result = name("r"), n = name("n"), v = name("x"), n2 = name("n"), v2 = name("x");
+  std::string arg = name("e"), result = name("r"), n = name("n"), v = name("x"), n2 = name("n"),
+              v2 = name("x");
   std::string key = body.convert(arg, like.element, "i64");
   std::string three = body.op("arith.constant 3 : i64"), one = body.op("arith.constant 1 : i64");
-  std::string zero = body.op("arith.constant 0 : i64"), turns = body.op("arith.andi " + key + ", " + three + " : i64");
-  body.line(result + ":2 = scf.while (" + n + " = " + turns + ", " + v + " = " + key + ") : (i64, i64) -> (i64, i64) {");
+  std::string zero = body.op("arith.constant 0 : i64"),
+              turns = body.op("arith.andi " + key + ", " + three + " : i64");
+  body.line(result + ":2 = scf.while (" + n + " = " + turns + ", " + v + " = " + key +
+            ") : (i64, i64) -> (i64, i64) {");
   std::string go = body.op("arith.cmpi sgt, " + n + ", " + zero + " : i64");
   body.line("scf.condition(" + go + ") " + n + ", " + v + " : i64, i64");
   body.line("} do {");
@@ -505,17 +526,20 @@ void Generator::histogram() {
   Tensor after = memory;
   after.name = name("m");
   text += "  " + fill + " = arith.constant " + std::to_string(random.range(-3, 3)) + " : " + type + "\n";
-  text += "  " + memory.name + " = dfg.buffer() fill(" + fill + " : " + type + ") : " + memory.memref() + "\n";
+  text +=
+      "  " + memory.name + " = dfg.buffer() fill(" + fill + " : " + type + ") : " + memory.memref() + "\n";
   Body body(random, options.controlFlow, next);
   std::string arg = name("e"), port = name("b");
   addIds(body, k.dims.size());
   body.add(arg, k.element);
-  std::string wide = body.convert(arg, k.element, "index"), count = body.op("arith.constant " + bins + " : index");
+  std::string wide = body.convert(arg, k.element, "index"),
+              count = body.op("arith.constant " + bins + " : index");
   std::string at = body.op("arith.remui " + wide + ", " + count + " : index");
   std::string value = body.expression(type, 2);
-  text += "  " + after.name + " = dfg.node @" + nodeName("histogram") + " " + gridOf(k.dims) + " (each " + arg + " = " + k.name +
-          " : " + k.type() + ", acc<" + kinds[random.below(4)] + "> " + port + " = " + memory.name + " : " + memory.memref() +
-          ") {\n" + body.text() + "    dfg.accumulate " + value + ", " + port + "[" + at + "] : " + memory.memref() + "\n  }\n";
+  text += "  " + after.name + " = dfg.node @" + nodeName("histogram") + " " + gridOf(k.dims) + " (each " +
+          arg + " = " + k.name + " : " + k.type() + ", acc<" + kinds[random.below(4)] + "> " + port + " = " +
+          memory.name + " : " + memory.memref() + ") {\n" + body.text() + "    dfg.accumulate " + value +
+          ", " + port + "[" + at + "] : " + memory.memref() + "\n  }\n";
   memories.push_back(after);
 }
 
@@ -561,7 +585,8 @@ void Generator::memoryPorts() {
       for (size_t d = 0; d < m.dims.size(); ++d) {
         std::string c = body.op("arith.constant " + std::to_string(d) + " : index");
         std::string extent = body.op("memref.dim " + read + ", " + c + " : " + m.memref());
-        std::string wrapped = body.op("arith.remui " + std::string(ids[random.below(dims.size())]) + ", " + extent + " : index");
+        std::string wrapped = body.op("arith.remui " + std::string(ids[random.below(dims.size())]) + ", " +
+                                      extent + " : index");
         at += (d ? ", " : "") + wrapped;
       }
       body.add(body.op("memref.load " + read + "[" + at + "] : " + m.memref()), m.element);
@@ -573,9 +598,10 @@ void Generator::memoryPorts() {
   Tensor after = memory;
   after.name = name("m");
   after.dims = dims;
-  text += "  " + after.name + " = dfg.node @" + nodeName(isUpdate ? "update" : "write") + " " + gridOf(dims) + " (" + ports +
-          (ports.empty() ? "" : ", ") + (isUpdate ? "inout " : "out ") + port + " = " + memory.name + " : " + memory.memref() +
-          ") {\n" + body.text() + "    memref.store " + value + ", " + port + "[" + index + "] : " + memory.memref() + "\n  }\n";
+  text += "  " + after.name + " = dfg.node @" + nodeName(isUpdate ? "update" : "write") + " " + gridOf(dims) +
+          " (" + ports + (ports.empty() ? "" : ", ") + (isUpdate ? "inout " : "out ") + port + " = " +
+          memory.name + " : " + memory.memref() + ") {\n" + body.text() + "    memref.store " + value + ", " +
+          port + "[" + index + "] : " + memory.memref() + "\n  }\n";
   if (isUpdate)
     memories[chosen] = after;
   else
@@ -594,17 +620,21 @@ void Generator::atomics() {
   Tensor memory{name("m"), type, {Dim{"", std::stoll(bins), nextDim++}}}, after = memory;
   after.name = name("m");
   text += "  " + fill + " = arith.constant " + std::to_string(random.range(-3, 3)) + " : " + type + "\n";
-  text += "  " + memory.name + " = dfg.buffer() fill(" + fill + " : " + type + ") : " + memory.memref() + "\n";
+  text +=
+      "  " + memory.name + " = dfg.buffer() fill(" + fill + " : " + type + ") : " + memory.memref() + "\n";
   Body body(random, options.controlFlow, next);
   std::string arg = name("e"), port = name("b");
   addIds(body, k.dims.size());
   body.add(arg, k.element);
-  std::string wide = body.convert(arg, k.element, "index"), count = body.op("arith.constant " + bins + " : index");
-  std::string at = body.op("arith.remui " + wide + ", " + count + " : index"), value = body.expression(type, 2);
-  body.op("memref.atomic_rmw " + std::string(kinds[random.below(5)]) + " " + value + ", " + port + "[" + at + "] : (" + type + ", " +
-          memory.memref() + ") -> " + type);
-  text += "  " + after.name + " = dfg.node @" + nodeName("atomic") + " " + gridOf(k.dims) + " (each " + arg + " = " + k.name + " : " +
-          k.type() + ", inout " + port + " = " + memory.name + " : " + memory.memref() + ") {\n" + body.text() + "  }\n";
+  std::string wide = body.convert(arg, k.element, "index"),
+              count = body.op("arith.constant " + bins + " : index");
+  std::string at = body.op("arith.remui " + wide + ", " + count + " : index"),
+              value = body.expression(type, 2);
+  body.op("memref.atomic_rmw " + std::string(kinds[random.below(5)]) + " " + value + ", " + port + "[" + at +
+          "] : (" + type + ", " + memory.memref() + ") -> " + type);
+  text += "  " + after.name + " = dfg.node @" + nodeName("atomic") + " " + gridOf(k.dims) + " (each " + arg +
+          " = " + k.name + " : " + k.type() + ", inout " + port + " = " + memory.name + " : " +
+          memory.memref() + ") {\n" + body.text() + "  }\n";
   memories.push_back(after);
 }
 
@@ -616,7 +646,8 @@ void Generator::atomics() {
 void Generator::scratch() {
   Tensor *found = nullptr;
   for (Tensor &t : tensors)
-    if ((t.dims.size() == 1 || (t.dims.size() == 2 && options.hierarchy)) && t.dims.back().size > 0 && random.below(2))
+    if ((t.dims.size() == 1 || (t.dims.size() == 2 && options.hierarchy)) && t.dims.back().size > 0 &&
+        random.below(2))
       found = &t;
   if (!found)
     return pointwise();
@@ -640,23 +671,27 @@ void Generator::scratch() {
   if (random.below(2)) {
     // A second phase overwrites what the first has read.
     body.line("dfg.barrier");
-    std::string sum = body.bounded(body.op("arith.add" + std::string(isFloatType(type) ? "f " : "i ") + other + ", " + value + " : " + type), type);
+    std::string sum = body.bounded(body.op("arith.add" + std::string(isFloatType(type) ? "f " : "i ") +
+                                           other + ", " + value + " : " + type),
+                                   type);
     body.line("memref.store " + sum + ", " + memory + "[" + at + "] : memref<" + n + "x" + type + ">");
     body.line("dfg.barrier");
     other = body.op("memref.load " + memory + "[" + id + "] : memref<" + n + "x" + type + ">");
   }
   Tensor made{name("v"), type, t.dims};
   if (!isGroup) {
-    text += "  " + made.name + " = dfg.node @" + nodeName("exchange") + " " + gridOf(t.dims) + " (each " + arg + " = " + t.name + " : " +
-            t.type() + ") -> " + made.type() + " {\n" + body.text() + "    dfg.yield " + other + " : " + type + "\n  }\n";
+    text += "  " + made.name + " = dfg.node @" + nodeName("exchange") + " " + gridOf(t.dims) + " (each " +
+            arg + " = " + t.name + " : " + t.type() + ") -> " + made.type() + " {\n" + body.text() +
+            "    dfg.yield " + other + " : " + type + "\n  }\n";
   } else {
     Tensor row{name("row"), t.element, {t.dims[1]}}, inner{name("v"), type, {t.dims[1]}};
     std::string c = name("c");
-    text += "  " + made.name + " = dfg.node @" + nodeName("group") + " grid(%i = " + t.dims[0].value + ") (each " + row.name + " = " +
-            t.name + " : " + t.type() + ") -> " + made.type() + " {\n    " + c + " = arith.constant " + n + " : index\n    " + inner.name +
-            " = dfg.node @" + nodeName("exchange") + " grid(%t = " + c + ") (each " + arg + " = " + row.name + " : " + row.type() + ") -> " +
-            inner.type() + " {\n" + body.text() + "    dfg.yield " + other + " : " + type + "\n    }\n    dfg.yield " + inner.name +
-            " : " + inner.type() + "\n  }\n";
+    text += "  " + made.name + " = dfg.node @" + nodeName("group") + " grid(%i = " + t.dims[0].value +
+            ") (each " + row.name + " = " + t.name + " : " + t.type() + ") -> " + made.type() + " {\n    " +
+            c + " = arith.constant " + n + " : index\n    " + inner.name + " = dfg.node @" +
+            nodeName("exchange") + " grid(%t = " + c + ") (each " + arg + " = " + row.name + " : " +
+            row.type() + ") -> " + inner.type() + " {\n" + body.text() + "    dfg.yield " + other + " : " +
+            type + "\n    }\n    dfg.yield " + inner.name + " : " + inner.type() + "\n  }\n";
   }
   tensors.push_back(made);
 }
@@ -676,14 +711,16 @@ void Generator::group() {
   std::string x = first.bounded(first.expression(mapped.element, 2), mapped.element);
   second.add(b, mapped.element);
   std::string y = second.expression("i64", 2);
-  text += "  " + made.name + ", " + sums.name + " = dfg.node @" + nodeName("group") + " grid(%i = " + t.dims[0].value + ") (each " +
-          row.name + " = " + t.name + " : " + t.type() + ") -> (" + made.type() + ", " + sums.type() + ") {\n    " + c +
-          " = arith.constant 0 : index\n    " + d + " = tensor.dim " + row.name + ", " + c + " : " + row.type() + "\n    " +
-          mapped.name + " = dfg.node @" + nodeName("map") + " grid(%j = " + d + ") (each " + a + " = " + row.name + " : " + row.type() + ") -> " +
-          mapped.type() + " {\n" + first.text() + "    dfg.yield " + x + " : " + mapped.element + "\n    }\n    " + sum +
-          " = dfg.node @" + nodeName("sum") + " grid(%j = " + d + ") (each " + b + " = " + mapped.name + " : " + mapped.type() +
-          ") -> i64 reduce<addi> {\n" + second.text() + "    dfg.yield " + y + " : i64\n    }\n    dfg.yield " + mapped.name + ", " +
-          sum + " : " + mapped.type() + ", i64\n  }\n";
+  text += "  " + made.name + ", " + sums.name + " = dfg.node @" + nodeName("group") +
+          " grid(%i = " + t.dims[0].value + ") (each " + row.name + " = " + t.name + " : " + t.type() +
+          ") -> (" + made.type() + ", " + sums.type() + ") {\n    " + c +
+          " = arith.constant 0 : index\n    " + d + " = tensor.dim " + row.name + ", " + c + " : " +
+          row.type() + "\n    " + mapped.name + " = dfg.node @" + nodeName("map") + " grid(%j = " + d +
+          ") (each " + a + " = " + row.name + " : " + row.type() + ") -> " + mapped.type() + " {\n" +
+          first.text() + "    dfg.yield " + x + " : " + mapped.element + "\n    }\n    " + sum +
+          " = dfg.node @" + nodeName("sum") + " grid(%j = " + d + ") (each " + b + " = " + mapped.name +
+          " : " + mapped.type() + ") -> i64 reduce<addi> {\n" + second.text() + "    dfg.yield " + y +
+          " : i64\n    }\n    dfg.yield " + mapped.name + ", " + sum + " : " + mapped.type() + ", i64\n  }\n";
   tensors.push_back(made);
   tensors.push_back(sums);
 }
@@ -706,11 +743,13 @@ void Generator::groupMemory() {
   body.add("%g", "index");
   std::string value = body.bounded(body.expression(memory.element, 2), memory.element);
   text += "  " + memory.name + " = dfg.buffer(" + extents + ") : " + memory.memref() + "\n";
-  text += "  " + after.name + " = dfg.node @" + nodeName("group") + " grid(%i = " + t.dims[0].value + ") (each " + row.name + " = " + t.name +
-          " : " + t.type() + ", out " + port + " = " + memory.name + " : " + memory.memref() + ") {\n    " + c +
-          " = arith.constant 0 : index\n    " + d + " = tensor.dim " + row.name + ", " + c + " : " + row.type() + "\n    " + name("m") +
-          " = dfg.node @" + nodeName("row") + " grid(%j = " + d + ") (%g = %i : index, each " + e + " = " + row.name + " : " + row.type() +
-          ", out " + inner + " = " + port + " : " + memory.memref() + ") {\n" + body.text() + "    memref.store " + value + ", " + inner +
+  text += "  " + after.name + " = dfg.node @" + nodeName("group") + " grid(%i = " + t.dims[0].value +
+          ") (each " + row.name + " = " + t.name + " : " + t.type() + ", out " + port + " = " + memory.name +
+          " : " + memory.memref() + ") {\n    " + c + " = arith.constant 0 : index\n    " + d +
+          " = tensor.dim " + row.name + ", " + c + " : " + row.type() + "\n    " + name("m") +
+          " = dfg.node @" + nodeName("row") + " grid(%j = " + d + ") (%g = %i : index, each " + e + " = " +
+          row.name + " : " + row.type() + ", out " + inner + " = " + port + " : " + memory.memref() +
+          ") {\n" + body.text() + "    memref.store " + value + ", " + inner +
           "[%g, %j] : " + memory.memref() + "\n    }\n  }\n";
   memories.push_back(after);
 }
@@ -729,15 +768,16 @@ void Generator::internal() {
   for (size_t d = 0; d < like.dims.size(); ++d) {
     std::string c = name("c"), extent = name("d");
     if (like.dims[d].size < 0)
-      wiring += "    " + c + " = arith.constant " + std::to_string(d) + " : index\n    " + extent + " = tensor.dim " + whole.name + ", " + c +
-                " : " + whole.type() + "\n";
+      wiring += "    " + c + " = arith.constant " + std::to_string(d) + " : index\n    " + extent +
+                " = tensor.dim " + whole.name + ", " + c + " : " + whole.type() + "\n";
     else
       wiring += "    " + extent + " = arith.constant " + std::to_string(like.dims[d].size) + " : index\n";
     grid += (d ? ", " : "") + std::string(ids[d]) + " = " + extent;
   }
-  text += "  " + made.name + " = dfg.node @" + nodeName("internal") + " (" + whole.name + " = " + like.name + " : " + like.type() +
-          ") -> " + made.type() + " {\n" + wiring + "    " + inner.name + " = dfg.node @" + nodeName("leaf") + " " + grid + ") (each " + arg + " = " +
-          whole.name + " : " + whole.type() + ") -> " + inner.type() + " {\n" + body.text() + "    dfg.yield " + value + " : " +
+  text += "  " + made.name + " = dfg.node @" + nodeName("internal") + " (" + whole.name + " = " + like.name +
+          " : " + like.type() + ") -> " + made.type() + " {\n" + wiring + "    " + inner.name +
+          " = dfg.node @" + nodeName("leaf") + " " + grid + ") (each " + arg + " = " + whole.name + " : " +
+          whole.type() + ") -> " + inner.type() + " {\n" + body.text() + "    dfg.yield " + value + " : " +
           inner.element + "\n    }\n    dfg.yield " + inner.name + " : " + inner.type() + "\n  }\n";
   tensors.push_back(made);
 }
@@ -758,18 +798,21 @@ void Generator::callGraph() {
   for (size_t d = 0; d < local.size(); ++d) {
     std::string c = "%c" + std::to_string(d);
     local[d].value = "%n" + std::to_string(d);
-    wiring += "  " + c + " = arith.constant " + std::to_string(d) + " : index\n  " + local[d].value + " = tensor.dim %x, " + c + " : " +
-              param.type() + "\n";
+    wiring += "  " + c + " = arith.constant " + std::to_string(d) + " : index\n  " + local[d].value +
+              " = tensor.dim %x, " + c + " : " + param.type() + "\n";
   }
-  graphs += "dfg.graph private @" + callee + "(%x: " + param.type() + ") -> (y: " + made.type() + ") {\n" + wiring +
-            "  %y = dfg.node @body " + gridOf(local) + " (each " + arg + " = %x : " + param.type() + ") -> " + made.type() + " {\n" +
-            body.text() + "    dfg.yield " + value + " : " + type + "\n  }\n  dfg.return %y : " + made.type() + "\n}\n";
+  graphs += "dfg.graph private @" + callee + "(%x: " + param.type() + ") -> (y: " + made.type() + ") {\n" +
+            wiring + "  %y = dfg.node @body " + gridOf(local) + " (each " + arg + " = %x : " + param.type() +
+            ") -> " + made.type() + " {\n" + body.text() + "    dfg.yield " + value + " : " + type +
+            "\n  }\n  dfg.return %y : " + made.type() + "\n}\n";
   std::string operand = like.name;
   if (like.type() != param.type()) {
     operand = name("x");
-    text += "  " + operand + " = tensor.cast " + like.name + " : " + like.type() + " to " + param.type() + "\n";
+    text +=
+        "  " + operand + " = tensor.cast " + like.name + " : " + like.type() + " to " + param.type() + "\n";
   }
-  text += "  " + made.name + " = dfg.call @" + callee + "(" + operand + ") : (" + param.type() + ") -> " + made.type() + "\n";
+  text += "  " + made.name + " = dfg.call @" + callee + "(" + operand + ") : (" + param.type() + ") -> " +
+          made.type() + "\n";
   tensors.push_back(made);
 }
 
@@ -780,9 +823,11 @@ void Generator::extentFromData() {
   Body body(random, false, next);
   std::string wide = body.convert(arg, like.element, "index");
   std::string seven = body.op("arith.constant 7 : index"), one = body.op("arith.constant 1 : index");
-  std::string low = body.op("arith.andi " + wide + ", " + seven + " : index"), value = body.op("arith.addi " + low + ", " + one + " : index");
-  text += "  " + extent + " = dfg.node @" + nodeName("extent") + " " + gridOf(like.dims) + " (each " + arg + " = " + like.name + " : " +
-          like.type() + ") -> index reduce<maxui> {\n" + body.text() + "    dfg.yield " + value + " : index\n  }\n";
+  std::string low = body.op("arith.andi " + wide + ", " + seven + " : index"),
+              value = body.op("arith.addi " + low + ", " + one + " : index");
+  text += "  " + extent + " = dfg.node @" + nodeName("extent") + " " + gridOf(like.dims) + " (each " + arg +
+          " = " + like.name + " : " + like.type() + ") -> index reduce<maxui> {\n" + body.text() +
+          "    dfg.yield " + value + " : index\n  }\n";
   std::vector<Dim> dims = {Dim{extent, -1, nextDim++}};
   Body counting(random, options.controlFlow, next);
   addIds(counting, 1);
@@ -821,8 +866,8 @@ void Generator::makeInputs() {
     for (Tensor &tensor : inputs)
       for (size_t d = 0; d < tensor.dims.size(); ++d)
         if (tensor.dims[d].id == dim.id && text.find(dim.value + " =") == std::string::npos)
-          text += "  " + dim.value + "_c = arith.constant " + std::to_string(d) + " : index\n  " + dim.value + " = tensor.dim " +
-                  tensor.name + ", " + dim.value + "_c : " + tensor.type() + "\n";
+          text += "  " + dim.value + "_c = arith.constant " + std::to_string(d) + " : index\n  " + dim.value +
+                  " = tensor.dim " + tensor.name + ", " + dim.value + "_c : " + tensor.type() + "\n";
   }
   for (Tensor &tensor : inputs)
     for (Dim &dim : tensor.dims)
@@ -834,10 +879,14 @@ void Generator::makeNode() {
   while (true) {
     switch (random.below(18)) {
     case 0:
-    case 1: return pointwise();
-    case 2: return stencil();
-    case 3: return gatherByIndex();
-    case 4: return product();
+    case 1:
+      return pointwise();
+    case 2:
+      return stencil();
+    case 3:
+      return gatherByIndex();
+    case 4:
+      return product();
     case 5:
       if (options.accumulate && options.memoryPorts)
         return histogram();
@@ -886,7 +935,8 @@ void Generator::makeNode() {
       if (options.vectors)
         return vectorLeaf();
       break;
-    case 17: return flags();
+    case 17:
+      return flags();
     }
   }
 }
@@ -914,7 +964,8 @@ RandomProgram Generator::run(MLIRContext &context) {
   }
   RandomProgram program;
   if (text.find("@largest") != std::string::npos)
-    graphs = "dfg.combiner @largest(%a: i32, %b: i32) identity -2147483648 : i32 {\n  %c = arith.cmpi sgt, %a, %b : i32\n"
+    graphs = "dfg.combiner @largest(%a: i32, %b: i32) identity -2147483648 : i32 {\n  %c = arith.cmpi sgt, "
+             "%a, %b : i32\n"
              "  %m = arith.select %c, %a, %b : i32\n  dfg.yield %m : i32\n}\n" +
              graphs;
   program.text = graphs + "dfg.graph @main(" + args + ") -> (" + types + ") {\n" + text + "  dfg.return " +
@@ -928,6 +979,7 @@ RandomProgram Generator::run(MLIRContext &context) {
   return program;
 }
 
-RandomProgram conformance::makeRandomProgram(MLIRContext &context, uint64_t seed, const RandomOptions &options) {
+RandomProgram conformance::makeRandomProgram(MLIRContext &context, uint64_t seed,
+                                             const RandomOptions &options) {
   return Generator(seed, options).run(context);
 }

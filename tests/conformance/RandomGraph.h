@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Random programs for differential tests: valid dfg modules that are free of undefined behaviour by construction
-// (indices are clamped or wrapped, divisors positive, shifts in range, floats bounded and never NaN), with inputs to run them on.
+// Random programs for differential tests: valid dfg modules that are free of undefined behaviour by
+// construction (indices are clamped or wrapped, divisors positive, shifts in range, floats bounded and never
+// NaN), with inputs to run them on.
 #pragma once
 
 #include "tessera/oracle/Oracle.h"
@@ -51,11 +52,12 @@ FailureOr<std::vector<oracle::Array>> runOracle(ModuleOp module, ArrayRef<oracle
 
 /// What differs first, or nothing. Integers and floats are compared bit for bit, NaN with any NaN.
 ///
-/// A float reduction in free order named `s` comes with `s_abs`, the sum of the magnitudes, and `s_count`, the number of
-/// terms, both from the same grid. Any order of n-1 additions in a type with unit roundoff u, each rounded to nearest, is within
-/// (n-1) u / (1 - (n-1) u) of the sum of magnitudes from the exact sum (Higham, Accuracy and Stability, 4.2); the oracle's own
-/// sum is rounded once more. So |actual - expected| <= 1.1 n u s_abs + the smallest subnormal, where 1.1 covers the second-order
-/// term and the rounding of s_abs. Where n u exceeds 0.09 the estimate is void and only finiteness is asked for.
+/// A float reduction in free order named `s` comes with `s_abs`, the sum of the magnitudes, and `s_count`,
+/// the number of terms, both from the same grid. Any order of n-1 additions in a type with unit roundoff u,
+/// each rounded to nearest, is within (n-1) u / (1 - (n-1) u) of the sum of magnitudes from the exact sum
+/// (Higham, Accuracy and Stability, 4.2); the oracle's own sum is rounded once more. So |actual - expected|
+/// <= 1.1 n u s_abs + the smallest subnormal, where 1.1 covers the second-order term and the rounding of
+/// s_abs. Where n u exceeds 0.09 the estimate is void and only finiteness is asked for.
 std::optional<std::string> compareOutputs(dfg::GraphOp graph, ArrayRef<oracle::Array> expected,
                                           ArrayRef<oracle::Array> actual);
 

@@ -15,9 +15,12 @@ using namespace tessera::conformance;
 int main(int argc, char **argv) {
   llvm::cl::opt<uint64_t> seed("seed", llvm::cl::desc("first seed"), llvm::cl::init(1));
   llvm::cl::opt<uint64_t> count("count", llvm::cl::desc("number of programs"), llvm::cl::init(1));
-  llvm::cl::opt<unsigned> maxNodes("max-nodes", llvm::cl::desc("nodes of a program at most"), llvm::cl::init(12));
-  llvm::cl::opt<std::string> emit("emit", llvm::cl::desc("write the program with the first seed here and stop; '-' for the terminal"));
-  llvm::cl::ParseCommandLineOptions(argc, argv, "random dataflow programs\n\n  tessera-random --seed 7 --emit -\n");
+  llvm::cl::opt<unsigned> maxNodes("max-nodes", llvm::cl::desc("nodes of a program at most"),
+                                   llvm::cl::init(12));
+  llvm::cl::opt<std::string> emit(
+      "emit", llvm::cl::desc("write the program with the first seed here and stop; '-' for the terminal"));
+  llvm::cl::ParseCommandLineOptions(argc, argv,
+                                    "random dataflow programs\n\n  tessera-random --seed 7 --emit -\n");
   DialectRegistry registry;
   registerAllDialects(registry);
   registry.insert<dfg::DfgDialect>();
@@ -39,7 +42,8 @@ int main(int argc, char **argv) {
   for (uint64_t s = seed; s < seed + count; ++s) {
     RandomProgram program = makeRandomProgram(context, s, options);
     llvm::SourceMgr sources;
-    sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(program.text, "seed-" + std::to_string(s)), llvm::SMLoc());
+    sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(program.text, "seed-" + std::to_string(s)),
+                               llvm::SMLoc());
     SourceMgrDiagnosticHandler handler(sources, &context);
     OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
     if (!module || failed(runOracle(*module, program.inputs))) {

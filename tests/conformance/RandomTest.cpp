@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Random programs: the oracle finds no error in them, text and bytecode keep them, and upstream's simplifications keep their
-// meaning.
+// Random programs: the oracle finds no error in them, text and bytecode keep them, and upstream's
+// simplifications keep their meaning.
 #include "RandomGraph.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -34,7 +34,9 @@ protected:
     const char *text = std::getenv("TESSERA_RANDOM_COUNT");
     return text ? std::strtoull(text, nullptr, 10) : usual;
   }
-  OwningOpRef<ModuleOp> parse(StringRef text) { return parseSourceString<ModuleOp>(text, ParserConfig(&context)); }
+  OwningOpRef<ModuleOp> parse(StringRef text) {
+    return parseSourceString<ModuleOp>(text, ParserConfig(&context));
+  }
 
   MLIRContext context;
   std::string messages;

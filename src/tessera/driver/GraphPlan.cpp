@@ -64,7 +64,6 @@ private:
   LogicalResult addNode(dfg::NodeOp node);
   /// A value for what a node yields as result `r`.
   LogicalResult addResult(dfg::NodeOp node, unsigned r);
-  std::optional<plan::Expr> resultExtent(dfg::NodeOp node, unsigned r, unsigned d);
   /// A new value of a type; `shape` is filled by the caller.
   FailureOr<plan::Value> makeValue(StringRef kind, Type type, Location loc);
   /// The value whose memory this one shares.
@@ -131,37 +130,6 @@ LogicalResult Planner::addConstant(arith::ConstantOp op) {
   return success();
 }
 
-std::optional<plan::Expr> Planner::resultExtent(dfg::NodeOp node, unsigned r, unsigned d) {
-  auto type = cast<RankedTensorType>(node.getResult(r).getType());
-  if (!type.isDynamicDim(d))
-    return program.constant(type.getDimSize(d));
-  dfg::ResultAttr yield = node.getYield(r);
-  Value yielded = node.getYieldOp().getValues()[r];
-  // Inside the node its arguments stand for its operands.
-  plan::Env inner(program);
-  inner.values = env.values;
-  inner.exprs = env.exprs;
-  for (auto [arg, operand] : llvm::zip(node.getInputArgs(), node.getInputs())) {
-    if (auto it = env.values.find(operand); it != env.values.end() && arg.getType() == operand.getType())
-      inner.values[arg] = it->second;
-    if (operand.getType().isIntOrIndex())
-      if (std::optional<plan::Expr> e = env.translate(operand))
-        inner.exprs[arg] = *e;
-  }
-  if (yield.getMode() == dfg::ResultMode::Tile) {
-    std::optional<plan::Expr> tile = inner.translateDim(yielded, d);
-    if (!tile || d >= node.getRank())
-      return tile;
-    std::optional<plan::Expr> extent = env.translate(node.getGrid()[d]);
-    return extent ? std::optional(program.binary("mul", *tile, *extent)) : std::nullopt;
-  }
-  unsigned index = 0;
-  for (unsigned g = 0; g < node.getRank(); ++g)
-    if (!yield.reduces(g) && index++ == d)
-      return env.translate(node.getGrid()[g]);
-  return inner.translateDim(yielded, d - index);
-}
-
 LogicalResult Planner::addResult(dfg::NodeOp node, unsigned r) {
   Type type = node.getResult(r).getType();
   FailureOr<plan::Value> value = makeValue("temp", type, node.getLoc());
@@ -169,7 +137,7 @@ LogicalResult Planner::addResult(dfg::NodeOp node, unsigned r) {
     return failure();
   if (auto tensor = dyn_cast<RankedTensorType>(type))
     for (int64_t d = 0; d < tensor.getRank(); ++d) {
-      std::optional<plan::Expr> extent = resultExtent(node, r, d);
+      std::optional<plan::Expr> extent = env.translateResultDim(node, r, d);
       if (!extent)
         return node.emitOpError("extent ") << d << " of result #" << r
                                            << " is not known when the node starts; make it static, or compute it in a "

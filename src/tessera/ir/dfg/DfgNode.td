@@ -6,7 +6,7 @@
 include "tessera/ir/dfg/DfgBase.td"
 
 def Dfg_NodeOp : Dfg_Op<"node", [
-    IsolatedFromAbove, AttrSizedOperandSegments, SingleBlock, RecursiveMemoryEffects,
+    AutomaticAllocationScope, IsolatedFromAbove, AttrSizedOperandSegments, SingleBlock, RecursiveMemoryEffects,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>,
     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
   let summary = "a computation, or a child graph, replicated over a grid";

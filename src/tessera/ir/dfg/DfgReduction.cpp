@@ -62,7 +62,7 @@ TypedAttr dfg::getIdentity(ReductionKind kind, Type type) {
   if (auto floatType = dyn_cast<FloatType>(type)) {
     const llvm::fltSemantics &sem = floatType.getFloatSemantics();
     switch (kind) {
-    // -0.0 is the identity of a float sum: -0.0 + x is x for every x, +0.0 + -0.0 is not.
+    // Strictly, -0.0 is the identity; a sum that starts at +0.0 is what everybody writes, also over nothing.
     case ReductionKind::AddF:
       return b.getFloatAttr(type, APFloat::getZero(sem, /*Negative=*/true));
     case ReductionKind::MulF:

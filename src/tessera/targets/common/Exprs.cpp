@@ -61,10 +61,16 @@ std::optional<Expr> Env::translateDim(mlir::Value v, int64_t d) {
     return program.constant(shaped.getDimSize(d));
   auto it = values.find(v);
   if (it != values.end())
-    return program.dim(it->second, d);
+    return program.dim(it->second, d + partOf.lookup(v));
   Operation *def = v.getDefiningOp();
   if (!def)
     return std::nullopt;
+  if (auto node = dyn_cast<dfg::NodeOp>(def)) {
+    unsigned r = cast<OpResult>(v).getResultNumber();
+    if (std::optional<unsigned> port = node.getPortOfResult(r))
+      return translateDim(node.getInputs()[*port], d);
+    return translateResultDim(node, r, d);
+  }
   if (isa<tensor::CastOp, memref::CastOp, bufferization::ToTensorOp, bufferization::ToBufferOp>(def))
     return translateDim(def->getOperand(0), d);
   auto nth = [&](ValueRange dynamic) -> std::optional<Expr> {
@@ -90,6 +96,46 @@ std::optional<Expr> Env::translateDim(mlir::Value v, int64_t d) {
   if (auto forall = dyn_cast<scf::ForallOp>(def))
     return translateDim(forall.getOutputs()[cast<OpResult>(v).getResultNumber()], d);
   return std::nullopt;
+}
+
+std::optional<Expr> Env::translateResultDim(dfg::NodeOp node, unsigned r, unsigned d) {
+  auto type = cast<RankedTensorType>(node.getResult(r).getType());
+  if (!type.isDynamicDim(d))
+    return program.constant(type.getDimSize(d));
+  dfg::ResultAttr yield = node.getYield(r);
+  mlir::Value yielded = node.getYieldOp().getValues()[r];
+  // Inside the node its arguments stand for its operands, or for parts of them.
+  Env inner(program);
+  inner.exprs = exprs;
+  inner.values = values;
+  inner.partOf = partOf;
+  for (auto [i, arg] : llvm::enumerate(node.getInputArgs())) {
+    mlir::Value operand = node.getInputs()[i];
+    if (isa<ShapedType>(arg.getType())) {
+      auto it = values.find(operand);
+      if (it == values.end())
+        continue;
+      inner.values[arg] = it->second;
+      unsigned part = partOf.lookup(operand) + (node.getPort(i).getMode() == dfg::PortMode::Each ? node.getRank() : 0);
+      if (part)
+        inner.partOf[arg] = part;
+    } else if (operand.getType().isIntOrIndex() && arg.getType() == operand.getType()) {
+      if (std::optional<Expr> e = translate(operand))
+        inner.exprs[arg] = *e;
+    }
+  }
+  if (yield.getMode() == dfg::ResultMode::Tile) {
+    std::optional<Expr> tile = inner.translateDim(yielded, d);
+    if (!tile || d >= node.getRank())
+      return tile;
+    std::optional<Expr> extent = translate(node.getGrid()[d]);
+    return extent ? std::optional(program.binary("mul", *tile, *extent)) : std::nullopt;
+  }
+  unsigned gathered = 0;
+  for (unsigned g = 0; g < node.getRank(); ++g)
+    if (!yield.reduces(g) && gathered++ == d)
+      return translate(node.getGrid()[g]);
+  return inner.translateDim(yielded, d - gathered);
 }
 
 // An affine expression over operands that are themselves exprs.

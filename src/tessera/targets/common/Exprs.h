@@ -3,7 +3,7 @@
 // extents and task counts at launch without a compiler.
 #pragma once
 
-#include "tessera/ir/LLVM.h"
+#include "tessera/ir/dfg/Dfg.h"
 #include "tessera/targets/common/PlanBuilder.h"
 
 namespace tessera::plan {
@@ -13,6 +13,8 @@ struct Env {
   Program &program;
   llvm::DenseMap<mlir::Value, Expr> exprs;
   llvm::DenseMap<mlir::Value, int> values;
+  /// For an instance's part of a value: how many leading extents of the value are the grid's.
+  llvm::DenseMap<mlir::Value, unsigned> partOf;
 
   explicit Env(Program &program) : program(program) {}
 
@@ -20,8 +22,10 @@ struct Env {
   /// None when it depends on anything else.
   std::optional<Expr> translate(mlir::Value v);
   std::optional<Expr> translate(OpFoldResult v);
-  /// Extent `d` of a shaped value that the plan knows, or that is a cast of one.
+  /// Extent `d` of a shaped value that the plan knows, or that is made from one.
   std::optional<Expr> translateDim(mlir::Value v, int64_t d);
+  /// Extent `d` of what a node yields as result `r`.
+  std::optional<Expr> translateResultDim(dfg::NodeOp node, unsigned r, unsigned d);
 
 private:
   std::optional<Expr> build(mlir::Value v);

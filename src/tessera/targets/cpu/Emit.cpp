@@ -23,7 +23,6 @@
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/Internalize.h"
-#include <unistd.h>
 
 LLD_HAS_DRIVER(elf)
 
@@ -64,15 +63,13 @@ static LogicalResult linkBuiltins(llvm::Module &module, const llvm::Triple &trip
     return emitError(loc, "builtins: ") << llvm::toString(builtins.takeError());
   (*builtins)->setDataLayout(module.getDataLayout());
   (*builtins)->setTargetTriple(module.getTargetTriple());
-  if (llvm::Linker::linkModules(module, std::move(*builtins)))
+  if (llvm::Linker::linkModules(module, std::move(*builtins), llvm::Linker::Flags::LinkOnlyNeeded))
     return emitError(loc, "the builtins do not link");
   return success();
 }
 
-// Everything for the machine's CPU; nothing is visible but the kernels. The memory functions must stay until code
-// generation, which calls them without a trace in the IR.
-static void prepare(llvm::Module &module, const Machine &machine, const llvm::StringSet<> &kernels,
-                    SmallVector<llvm::GlobalValue *> &kept) {
+// Everything for the machine's CPU; nothing is visible but the kernels.
+static void prepare(llvm::Module &module, const Machine &machine, const llvm::StringSet<> &kernels) {
   for (llvm::Function &f : module) {
     if (f.isDeclaration())
       continue;
@@ -102,30 +99,37 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &tm) {
   pb.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, mam);
 }
 
-// lld works on files; both are removed again.
-static FailureOr<std::string> link(ArrayRef<char> object, Location loc) {
-  SmallString<128> in, out;
-  if (llvm::sys::fs::createTemporaryFile("tessera", "o", in) || llvm::sys::fs::createTemporaryFile("tessera", "elf", out))
+// lld works on files; they are removed again. What code generation calls on its own (memcpy, conversions of half
+// types) comes from the builtins' object; sections that nobody needs are dropped.
+static FailureOr<std::string> link(ArrayRef<char> object, std::string_view builtins, Location loc) {
+  SmallString<128> in, lib, out;
+  if (llvm::sys::fs::createTemporaryFile("tessera", "o", in) || llvm::sys::fs::createTemporaryFile("tessera", "o", lib) ||
+      llvm::sys::fs::createTemporaryFile("tessera", "elf", out))
     return emitError(loc, "cannot create a temporary file; set TMPDIR to a folder with space"), failure();
   llvm::scope_exit remove([&] {
-    (void)llvm::sys::fs::remove(in);
-    (void)llvm::sys::fs::remove(out);
+    for (StringRef path : {in.str(), lib.str(), out.str()})
+      (void)llvm::sys::fs::remove(path);
   });
-  {
+  auto write = [&](StringRef path, StringRef content) -> LogicalResult {
     std::error_code ec;
-    llvm::raw_fd_ostream file(in, ec);
-    file.write(object.data(), object.size());
-    file.close();
-    if (ec || file.has_error()) {
-      std::string why = file.error().message();
+    llvm::raw_fd_ostream file(path, ec);
+    if (!ec) {
+      file << content;
+      file.close();
+      ec = file.error();
       file.clear_error();
-      return emitError(loc, "cannot write '") << in << "': " << why << "; set TMPDIR to a folder with space", failure();
     }
-  }
+    if (ec)
+      return emitError(loc, "cannot write '") << path << "': " << ec.message() << "; set TMPDIR to a folder with space";
+    return success();
+  };
+  if (failed(write(in, StringRef(object.data(), object.size()))) ||
+      failed(write(lib, StringRef(builtins.data(), builtins.size()))))
+    return failure();
   std::string messages;
   llvm::raw_string_ostream os(messages);
   const char *args[] = {"ld.lld", "-shared", "-Bsymbolic", "--no-undefined", "-z",  "max-page-size=4096",
-                        "-z",     "norelro", "--hash-style=sysv", "--gc-sections", "--strip-debug", "-o", out.c_str(), in.c_str()};
+                        "-z",     "norelro", "--hash-style=sysv", "--gc-sections", "--strip-debug", "-o", out.c_str(), in.c_str(), lib.c_str()};
   lld::Result result = lld::lldMain(args, os, os, {{lld::Gnu, &lld::elf::link}});
   if (result.retCode)
     return emitError(loc, "linking the kernels failed: ") << os.str(), failure();
@@ -157,8 +161,7 @@ FailureOr<std::string> cpu::emitImage(ModuleOp kernels, const Machine &machine) 
       names.insert(f.getName());
   if (failed(linkBuiltins(*module, tm->getTargetTriple(), loc)))
     return failure();
-  SmallVector<llvm::GlobalValue *> kept;
-  prepare(*module, machine, names, kept);
+  prepare(*module, machine, names);
   optimise(*module, *tm);
   SmallVector<char, 0> object;
   {
@@ -168,5 +171,5 @@ FailureOr<std::string> cpu::emitImage(ModuleOp kernels, const Machine &machine) 
       return emitError(loc, "the code generator cannot write objects"), failure();
     codegen.run(*module);
   }
-  return link(object, loc);
+  return link(object, builtinsObject(tm->getTargetTriple().getArchName().str()), loc);
 }

@@ -26,8 +26,10 @@ public:
   LogicalResult run();
 
 private:
-  /// Repeated in each kernel that uses it, instead of being passed.
-  bool isCheap(Operation *op) const;
+  /// Repeated in each kernel that uses it, instead of being passed: index arithmetic and views of what the payload
+  /// was given.
+  bool isCheap(Operation *op) const { return cheapOps.contains(op); }
+  void findCheap();
   LogicalResult addTemp(memref::AllocOp alloc);
   void spillAcross();
   LogicalResult makeKernel(Segment &segment, unsigned index);
@@ -39,15 +41,23 @@ private:
   plan::Version &version;
   plan::Program &program;
   SmallVector<Segment> segments;
+  DenseSet<Operation *> cheapOps;
 };
 
-bool Splitter::isCheap(Operation *op) const {
-  if (op->getNumRegions())
-    return false;
-  if (isa<ViewLikeOpInterface>(op) || isa<memref::DimOp, arith::ConstantOp>(op))
-    return true;
-  StringRef dialect = op->getName().getDialectNamespace();
-  return isMemoryEffectFree(op) && (dialect == "arith" || dialect == "affine" || dialect == "index");
+void Splitter::findCheap() {
+  for (Operation &op : payload.getBody().front().without_terminator()) {
+    if (op.getNumRegions())
+      continue;
+    StringRef dialect = op.getName().getDialectNamespace();
+    bool kind = isa<ViewLikeOpInterface, memref::DimOp, arith::ConstantOp>(op) ||
+                (isMemoryEffectFree(&op) && (dialect == "arith" || dialect == "affine" || dialect == "index"));
+    bool given = llvm::all_of(op.getOperands(), [&](Value v) {
+      Operation *def = v.getDefiningOp();
+      return !def || cheapOps.contains(def) || isa<memref::AllocOp>(def);
+    });
+    if (kind && given)
+      cheapOps.insert(&op);
+  }
 }
 
 LogicalResult Splitter::addTemp(memref::AllocOp alloc) {
@@ -260,6 +270,7 @@ LogicalResult Splitter::makeKernel(Segment &segment, unsigned index) {
 }
 
 LogicalResult Splitter::run() {
+  findCheap();
   Block *entry = &payload.getBody().front();
   for (Operation &op : entry->without_terminator()) {
     if (isCheap(&op))

@@ -9,6 +9,26 @@
 using namespace tessera;
 using namespace tessera::leaf;
 
+// dfg.accumulate %v, %m[%k] → %m[%k] = combine(%m[%k], %v)
+void leaf::lowerAccumulate(EmitContext &ctx, Operation *root, ArrayRef<Value> ports) {
+  SmallVector<dfg::AccumulateOp> ops;
+  root->walk([&](dfg::AccumulateOp op) { ops.push_back(op); });
+  for (dfg::AccumulateOp op : ops) {
+    dfg::ReductionAttr reduction;
+    for (unsigned i = 0; i < ctx.node.getInputs().size(); ++i)
+      if (op.getMemory() == (i < ports.size() && ports[i] ? ports[i] : ctx.inputs[i]))
+        reduction = ctx.node.getPort(i).getReduction();
+    // One that belongs to a child of a group is lowered with the child.
+    if (!reduction)
+      continue;
+    OpBuilder at(op);
+    Value old = memref::LoadOp::create(at, op.getLoc(), op.getMemory(), op.getIndices());
+    Value v = dfg::buildCombine(at, op.getLoc(), reduction, old, op.getValue(), ctx.node);
+    memref::StoreOp::create(at, op.getLoc(), v, op.getMemory(), op.getIndices());
+    op.erase();
+  }
+}
+
 namespace {
 struct Loops {
   EmitContext &ctx;
@@ -22,8 +42,6 @@ struct Loops {
   void makeOutputs();
   /// Runs one instance; stores gathered results, returns all that it yields.
   SmallVector<Value> instance(OpBuilder &inner, ValueRange ids, ArrayRef<Value> accumulators);
-  /// Replaces dfg.accumulate under `root` by what it means on memory of one thread.
-  void lowerAccumulate(Operation *root);
   Value index(int64_t v) { return arith::ConstantIndexOp::create(b, loc, v); }
   void finish();
 };
@@ -69,23 +87,6 @@ SmallVector<Value> Loops::instance(OpBuilder &inner, ValueRange ids, ArrayRef<Va
     yielded[r] = dfg::buildCombine(inner, loc, yield.getReduction(), accumulators[r], yielded[r], node, flags);
   }
   return yielded;
-}
-
-// dfg.accumulate %v, %m[%k] → %m[%k] = combine(%m[%k], %v)
-void Loops::lowerAccumulate(Operation *root) {
-  SmallVector<dfg::AccumulateOp> ops;
-  root->walk([&](dfg::AccumulateOp op) { ops.push_back(op); });
-  for (dfg::AccumulateOp op : ops) {
-    dfg::ReductionAttr reduction;
-    for (unsigned i = 0; i < node.getInputs().size(); ++i)
-      if (op.getMemory() == (i < ports.size() && ports[i] ? ports[i] : ctx.inputs[i]))
-        reduction = node.getPort(i).getReduction();
-    OpBuilder at(op);
-    Value old = memref::LoadOp::create(at, op.getLoc(), op.getMemory(), op.getIndices());
-    Value v = dfg::buildCombine(at, op.getLoc(), reduction, old, op.getValue(), node);
-    memref::StoreOp::create(at, op.getLoc(), v, op.getMemory(), op.getIndices());
-    op.erase();
-  }
 }
 
 void Loops::finish() {
@@ -174,7 +175,7 @@ LogicalResult leaf::emitBufferLoops(EmitContext &ctx) {
       for (unsigned r : reduced)
         memref::StoreOp::create(inner, loc, yielded[r], loops.outs[r], places[r]);
     });
-    loops.lowerAccumulate(nest.loops.front());
+    lowerAccumulate(ctx, nest.loops.front(), {});
     loops.finish();
     return success();
   }
@@ -249,7 +250,7 @@ LogicalResult leaf::emitBufferLoops(EmitContext &ctx) {
         });
     for (auto [r, v] : llvm::zip(reduced, nest.results))
       memref::StoreOp::create(b, loc, v, partials[r], chunk);
-    loops.lowerAccumulate(forall);
+    lowerAccumulate(ctx, forall, loops.ports);
   }
   loops.ports.clear();
   for (unsigned i : accumulated)

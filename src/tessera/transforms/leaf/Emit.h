@@ -45,6 +45,10 @@ Value getInit(EmitContext &ctx, unsigned result, ArrayRef<OpFoldResult> extents)
 /// Writes a computed tensor or scalar to the result's destination, or keeps it as the result's value.
 void finishResult(EmitContext &ctx, unsigned result, Value value);
 
+/// Replaces dfg.accumulate under `root` by a load, a combination and a store: what it means to one thread. `ports`
+/// holds the memory that stands for each input; null entries mean the input itself.
+void lowerAccumulate(EmitContext &ctx, Operation *root, ArrayRef<Value> ports);
+
 /// A constant of this value.
 Value constantOf(OpBuilder &b, Location loc, TypedAttr attr);
 

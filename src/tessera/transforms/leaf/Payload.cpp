@@ -140,15 +140,18 @@ FailureOr<SmallVector<Value>> leaf::emitBody(EmitContext &ctx, IRMapping &map) {
   return cloneBody(ctx, map);
 }
 
-static bool hasBarrier(dfg::NodeOp node) {
-  return node.getBody().walk([](dfg::BarrierOp) { return WalkResult::interrupt(); }).wasInterrupted();
+// Instances share scratch memory, or wait for each other.
+static bool hasPhases(dfg::NodeOp node) {
+  return node.getBody()
+      .walk([](Operation *op) { return isa<dfg::BarrierOp, dfg::ScratchOp>(op) ? WalkResult::interrupt() : WalkResult::advance(); })
+      .wasInterrupted();
 }
 
-static bool writesMemory(dfg::NodeOp node) {
+static bool hasMemoryPorts(dfg::NodeOp node) {
   for (unsigned i = 0; i < node.getInputs().size(); ++i)
     if (node.getPort(i).isMemory())
       return true;
-  return node.getBody().walk([](dfg::ScratchOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  return false;
 }
 
 static bool hasTiles(dfg::NodeOp node) {
@@ -182,13 +185,12 @@ LogicalResult leaf::emitNode(EmitContext &ctx) {
   }
   if (node.isInternal())
     return emitTensorForall(ctx);
-  if (hasBarrier(node))
+  if (hasPhases(node))
     return emitPhases(ctx);
-  bool tiles = hasTiles(node);
-  if (writesMemory(node) || (hasMixedReductions(node) && !tiles))
-    return emitBufferLoops(ctx);
-  if (tiles)
+  if (hasTiles(node))
     return emitTensorForall(ctx);
+  if (hasMemoryPorts(node) || hasMixedReductions(node))
+    return emitBufferLoops(ctx);
   return emitGeneric(ctx);
 }
 

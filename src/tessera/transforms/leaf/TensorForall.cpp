@@ -184,6 +184,8 @@ static LogicalResult emitSerial(EmitContext &ctx, ArrayRef<SmallVector<OpFoldRes
         }
         return next;
       });
+  if (succeeded(status))
+    lowerAccumulate(ctx, nest.loops.front(), {});
   for (unsigned r = 0; r < node.getNumYields(); ++r)
     finishResult(ctx, r, nest.results[r]);
   return status;
@@ -201,6 +203,9 @@ LogicalResult leaf::emitTensorForall(EmitContext &ctx) {
     tiles.push_back(*t);
     reduces |= node.getYield(r).isReduction();
   }
+  // Instances that accumulate into the same memory must not meet, either.
+  for (unsigned i = 0; i < node.getInputs().size(); ++i)
+    reduces |= node.getPort(i).getMode() == dfg::PortMode::Acc;
   if (reduces)
     return emitSerial(ctx, tiles);
 
