@@ -16,24 +16,32 @@ std::optional<int64_t> oracle::evaluate(AffineExpr expr, ArrayRef<int64_t> dims,
   if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
     return symbols[symbol.getPosition()];
   auto pair = cast<AffineBinaryOpExpr>(expr);
-  std::optional<int64_t> a = evaluate(pair.getLHS(), dims, symbols), b = evaluate(pair.getRHS(), dims, symbols);
+  std::optional<int64_t> a = evaluate(pair.getLHS(), dims, symbols),
+                         b = evaluate(pair.getRHS(), dims, symbols);
   if (!a || !b)
     return std::nullopt;
   // Unsigned, so that an overflow wraps as index arithmetic does.
   auto wrap = [](uint64_t value) { return static_cast<int64_t>(value); };
   switch (expr.getKind()) {
-  case AffineExprKind::Add: return wrap(static_cast<uint64_t>(*a) + static_cast<uint64_t>(*b));
-  case AffineExprKind::Mul: return wrap(static_cast<uint64_t>(*a) * static_cast<uint64_t>(*b));
-  default: break;
+  case AffineExprKind::Add:
+    return wrap(static_cast<uint64_t>(*a) + static_cast<uint64_t>(*b));
+  case AffineExprKind::Mul:
+    return wrap(static_cast<uint64_t>(*a) * static_cast<uint64_t>(*b));
+  default:
+    break;
   }
   if (*b <= 0)
     return std::nullopt;
   int64_t quotient = *a / *b, remainder = *a % *b;
   switch (expr.getKind()) {
-  case AffineExprKind::Mod: return remainder < 0 ? remainder + *b : remainder;
-  case AffineExprKind::FloorDiv: return remainder < 0 ? quotient - 1 : quotient;
-  case AffineExprKind::CeilDiv: return remainder > 0 ? quotient + 1 : quotient;
-  default: return std::nullopt;
+  case AffineExprKind::Mod:
+    return remainder < 0 ? remainder + *b : remainder;
+  case AffineExprKind::FloorDiv:
+    return remainder < 0 ? quotient - 1 : quotient;
+  case AffineExprKind::CeilDiv:
+    return remainder > 0 ? quotient + 1 : quotient;
+  default:
+    return std::nullopt;
   }
 }
 
@@ -62,8 +70,7 @@ static LogicalResult apply(Exec &x, const Inst &inst) {
   return success();
 }
 
-template <typename Op, bool isMin>
-static LogicalResult extremum(Exec &x, const Inst &inst) {
+template <typename Op, bool isMin> static LogicalResult extremum(Exec &x, const Inst &inst) {
   SmallVector<int64_t, 4> results;
   if (failed(applyMap(x, inst, cast<Op>(inst.op).getMap(), 0, results)))
     return failure();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The oracle's interface: arrays in and out, streams, the errors of inputs that do not fit, and the edge pipeline against the
-// same computation in plain C++.
+// The oracle's interface: arrays in and out, streams, the errors of inputs that do not fit, and the edge
+// pipeline against the same computation in plain C++.
 #include "tessera/oracle/Oracle.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -34,15 +34,13 @@ protected:
     return module->lookupSymbol<dfg::GraphOp>(name);
   }
 
-  template <typename T>
-  Array array(Type type, std::vector<int64_t> shape, const std::vector<T> &values) {
+  template <typename T> Array array(Type type, std::vector<int64_t> shape, const std::vector<T> &values) {
     Array result{type, std::move(shape), std::vector<char>(values.size() * sizeof(T))};
     std::memcpy(result.bytes.data(), values.data(), result.bytes.size());
     return result;
   }
 
-  template <typename T>
-  std::vector<T> values(const Array &array) {
+  template <typename T> std::vector<T> values(const Array &array) {
     std::vector<T> result(array.bytes.size() / sizeof(T));
     std::memcpy(result.data(), array.bytes.data(), array.bytes.size());
     return result;
@@ -64,7 +62,8 @@ TEST_F(Api, MemrefsAreCopiedInAndOut) {
         memref.store %s, %t[%i] : memref<?xi16>
       }
       dfg.return %r : memref<?xi16>
-    })", "g");
+    })",
+                             "g");
   Array input = array<int16_t>(IntegerType::get(&context, 16), {3}, {1, -2, 20000});
   auto outputs = runGraph(graph, {input});
   ASSERT_TRUE(succeeded(outputs)) << messages;
@@ -73,14 +72,18 @@ TEST_F(Api, MemrefsAreCopiedInAndOut) {
 }
 
 TEST_F(Api, InputsThatDoNotFit) {
-  dfg::GraphOp graph = parse("dfg.graph @g(%image: tensor<?x2xf32>) -> tensor<?x2xf32> { dfg.return %image : tensor<?x2xf32> }", "g");
+  dfg::GraphOp graph = parse(
+      "dfg.graph @g(%image: tensor<?x2xf32>) -> tensor<?x2xf32> { dfg.return %image : tensor<?x2xf32> }",
+      "g");
   Type f32 = Float32Type::get(&context);
   EXPECT_TRUE(failed(runGraph(graph, {})));
   EXPECT_NE(messages.find("expected 1 inputs, but got 0"), std::string::npos) << messages;
   EXPECT_TRUE(failed(runGraph(graph, {array<double>(Float64Type::get(&context), {1, 2}, {1, 2})})));
-  EXPECT_NE(messages.find("'image' expected elements of type 'f32', but got 'f64'"), std::string::npos) << messages;
+  EXPECT_NE(messages.find("'image' expected elements of type 'f32', but got 'f64'"), std::string::npos)
+      << messages;
   EXPECT_TRUE(failed(runGraph(graph, {array<float>(f32, {2, 1}, {1, 2})})));
-  EXPECT_NE(messages.find("'image' expected extents of 'tensor<?x2xf32>', but got [2, 1]"), std::string::npos) << messages;
+  EXPECT_NE(messages.find("'image' expected extents of 'tensor<?x2xf32>', but got [2, 1]"), std::string::npos)
+      << messages;
   EXPECT_TRUE(failed(runGraph(graph, {array<float>(f32, {1, 2}, {1})})));
   EXPECT_NE(messages.find("'image' expected 8 bytes, but got 4"), std::string::npos) << messages;
   auto outputs = runGraph(graph, {array<float>(f32, {0, 2}, {})});
@@ -100,7 +103,8 @@ TEST_F(Api, StreamKeepsItsState) {
       }
       dfg.update %last, %frame : tensor<2xf32>
       dfg.return %d : tensor<2xf32>
-    })", "difference");
+    })",
+                             "difference");
   Type f32 = Float32Type::get(&context);
   Stream stream(graph);
   ASSERT_TRUE(succeeded(stream.push({array<float>(f32, {2}, {1, 2})})));
@@ -130,7 +134,8 @@ TEST_F(Api, EdgePipeline) {
   auto clamped = [](const std::vector<float> &x, int i, int j) {
     return x[std::clamp(i, 0, h - 1) * w + std::clamp(j, 0, w - 1)];
   };
-  const float g[] = {0.07015933f, 0.13107488f, 0.19071282f, 0.21610594f, 0.19071282f, 0.13107488f, 0.07015933f};
+  const float g[] = {0.07015933f, 0.13107488f, 0.19071282f, 0.21610594f,
+                     0.19071282f, 0.13107488f, 0.07015933f};
   std::vector<float> smooth(h * w), laplacian(h * w), gradient(h * w);
   for (int i = 0; i < h; ++i)
     for (int j = 0; j < w; ++j) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Integer and float arithmetic, comparisons and selection. Integers of any width wrap; what arith leaves undefined (a
-// division by zero, a shift past the width, an overflow that a flag excludes) is an error. Fast-math flags are permissions
-// that the oracle does not use.
+// Integer and float arithmetic, comparisons and selection. Integers of any width wrap; what arith leaves
+// undefined (a division by zero, a shift past the width, an overflow that a flag excludes) is an error.
+// Fast-math flags are permissions that the oracle does not use.
 #include "tessera/oracle/Interpreter.h"
 
 #include <cmath>
@@ -80,13 +80,22 @@ static APInt bitAnd(const APInt &a, const APInt &b) { return a & b; }
 static APInt bitOr(const APInt &a, const APInt &b) { return a | b; }
 static APInt bitXor(const APInt &a, const APInt &b) { return a ^ b; }
 
-enum class Division { Signed, Unsigned, CeilSigned, CeilUnsigned, FloorSigned, RemainderSigned, RemainderUnsigned };
+enum class Division {
+  Signed,
+  Unsigned,
+  CeilSigned,
+  CeilUnsigned,
+  FloorSigned,
+  RemainderSigned,
+  RemainderUnsigned
+};
 
 template <Division kind>
 static LogicalResult divide(Exec &x, const Inst &inst, const Val &va, const Val &vb, Val &out) {
   unsigned width = inst.operandInfo.width;
   APInt a = va.getInt(width), b = vb.getInt(width);
-  constexpr bool isSigned = kind != Division::Unsigned && kind != Division::CeilUnsigned && kind != Division::RemainderUnsigned;
+  constexpr bool isSigned =
+      kind != Division::Unsigned && kind != Division::CeilUnsigned && kind != Division::RemainderUnsigned;
   if (b.isZero())
     return x.error(inst, "divides by zero");
   if (isSigned && a.isMinSignedValue() && b.isAllOnes())
@@ -94,13 +103,27 @@ static LogicalResult divide(Exec &x, const Inst &inst, const Val &va, const Val 
   if (inst.op->hasAttr("isExact") && !(isSigned ? a.srem(b) : a.urem(b)).isZero())
     return x.error(inst, "leaves a remainder although it is marked 'exact'");
   switch (kind) {
-  case Division::Signed: out = Val::integer(a.sdiv(b)); break;
-  case Division::Unsigned: out = Val::integer(a.udiv(b)); break;
-  case Division::CeilSigned: out = Val::integer(llvm::APIntOps::RoundingSDiv(a, b, APInt::Rounding::UP)); break;
-  case Division::CeilUnsigned: out = Val::integer(llvm::APIntOps::RoundingUDiv(a, b, APInt::Rounding::UP)); break;
-  case Division::FloorSigned: out = Val::integer(llvm::APIntOps::RoundingSDiv(a, b, APInt::Rounding::DOWN)); break;
-  case Division::RemainderSigned: out = Val::integer(a.srem(b)); break;
-  case Division::RemainderUnsigned: out = Val::integer(a.urem(b)); break;
+  case Division::Signed:
+    out = Val::integer(a.sdiv(b));
+    break;
+  case Division::Unsigned:
+    out = Val::integer(a.udiv(b));
+    break;
+  case Division::CeilSigned:
+    out = Val::integer(llvm::APIntOps::RoundingSDiv(a, b, APInt::Rounding::UP));
+    break;
+  case Division::CeilUnsigned:
+    out = Val::integer(llvm::APIntOps::RoundingUDiv(a, b, APInt::Rounding::UP));
+    break;
+  case Division::FloorSigned:
+    out = Val::integer(llvm::APIntOps::RoundingSDiv(a, b, APInt::Rounding::DOWN));
+    break;
+  case Division::RemainderSigned:
+    out = Val::integer(a.srem(b));
+    break;
+  case Division::RemainderUnsigned:
+    out = Val::integer(a.urem(b));
+    break;
   }
   return success();
 }
@@ -112,7 +135,8 @@ static LogicalResult shift(Exec &x, const Inst &inst, const Val &va, const Val &
   unsigned width = inst.operandInfo.width;
   APInt a = va.getInt(width), b = vb.getInt(width);
   if (b.uge(width))
-    return x.error(inst, "shifts by " + Twine(b.getLimitedValue()) + ", which is not less than the width " + Twine(width));
+    return x.error(inst, "shifts by " + Twine(b.getLimitedValue()) + ", which is not less than the width " +
+                             Twine(width));
   unsigned amount = b.getZExtValue();
   if (kind == Shift::Left) {
     APInt result = a.shl(amount);
@@ -137,8 +161,7 @@ static LogicalResult addExtended(Exec &x, const Inst &inst) {
   });
 }
 
-template <bool isSigned>
-static LogicalResult mulExtended(Exec &x, const Inst &inst) {
+template <bool isSigned> static LogicalResult mulExtended(Exec &x, const Inst &inst) {
   return mapElements(x, inst, [](Exec &, const Inst &inst, const Val *const *in, Val *out) {
     unsigned width = inst.operandInfo.width;
     APInt a = in[0]->getInt(width), b = in[1]->getInt(width);
@@ -151,16 +174,26 @@ static LogicalResult mulExtended(Exec &x, const Inst &inst) {
 
 static bool compareIntegers(arith::CmpIPredicate predicate, const APInt &a, const APInt &b) {
   switch (predicate) {
-  case arith::CmpIPredicate::eq: return a == b;
-  case arith::CmpIPredicate::ne: return a != b;
-  case arith::CmpIPredicate::slt: return a.slt(b);
-  case arith::CmpIPredicate::sle: return a.sle(b);
-  case arith::CmpIPredicate::sgt: return a.sgt(b);
-  case arith::CmpIPredicate::sge: return a.sge(b);
-  case arith::CmpIPredicate::ult: return a.ult(b);
-  case arith::CmpIPredicate::ule: return a.ule(b);
-  case arith::CmpIPredicate::ugt: return a.ugt(b);
-  case arith::CmpIPredicate::uge: return a.uge(b);
+  case arith::CmpIPredicate::eq:
+    return a == b;
+  case arith::CmpIPredicate::ne:
+    return a != b;
+  case arith::CmpIPredicate::slt:
+    return a.slt(b);
+  case arith::CmpIPredicate::sle:
+    return a.sle(b);
+  case arith::CmpIPredicate::sgt:
+    return a.sgt(b);
+  case arith::CmpIPredicate::sge:
+    return a.sge(b);
+  case arith::CmpIPredicate::ult:
+    return a.ult(b);
+  case arith::CmpIPredicate::ule:
+    return a.ule(b);
+  case arith::CmpIPredicate::ugt:
+    return a.ugt(b);
+  case arith::CmpIPredicate::uge:
+    return a.uge(b);
   }
   return false;
 }
@@ -176,16 +209,19 @@ static LogicalResult cmpi(Exec &x, const Inst &inst, const Val &a, const Val &b,
 // Floats
 //===----------------------------------------------------------------------===//
 
-// Halves are computed in double and rounded once: for these four operations the double's 53 bits are more than twice
-// theirs plus two, so that rounding twice gives what rounding once would.
-template <typename Op>
-static Val floatOperation(const ElementInfo &info, const Val &a, const Val &b) {
+// Halves are computed in double and rounded once: for these four operations the double's 53 bits are more
+// than twice theirs plus two, so that rounding twice gives what rounding once would.
+template <typename Op> static Val floatOperation(const ElementInfo &info, const Val &a, const Val &b) {
   switch (info.kind) {
-  case ElementInfo::F32: return Val::scalar(fromFloat(Op::host(asFloat(a.getBits()), asFloat(b.getBits()))));
-  case ElementInfo::F64: return Val::scalar(fromDouble(Op::host(asDouble(a.getBits()), asDouble(b.getBits()))));
+  case ElementInfo::F32:
+    return Val::scalar(fromFloat(Op::host(asFloat(a.getBits()), asFloat(b.getBits()))));
+  case ElementInfo::F64:
+    return Val::scalar(fromDouble(Op::host(asDouble(a.getBits()), asDouble(b.getBits()))));
   case ElementInfo::F16:
-  case ElementInfo::BF16: return fromDouble(info, Op::host(toDouble(info, a), toDouble(info, b)));
-  default: break;
+  case ElementInfo::BF16:
+    return fromDouble(info, Op::host(toDouble(info, a), toDouble(info, b)));
+  default:
+    break;
   }
   APFloat number = a.getFloat(*info.semantics);
   Op::exact(number, b.getFloat(*info.semantics));
@@ -214,27 +250,34 @@ struct RemF {
   template <typename T> static T host(T a, T b) { return std::fmod(a, b); }
   static void exact(APFloat &a, const APFloat &b) { a.mod(b); }
 };
-// minimum and maximum give NaN for NaN; minnum and maxnum give the other operand. -0.0 is less than +0.0 in all four.
+// minimum and maximum give NaN for NaN; minnum and maxnum give the other operand. -0.0 is less than +0.0 in
+// all four.
 template <typename T> static T smaller(T a, T b) {
   return a == b ? (std::signbit(a) ? a : b) : a < b ? a : b;
 }
-template <typename T> static T larger(T a, T b) {
-  return a == b ? (std::signbit(a) ? b : a) : a > b ? a : b;
-}
+template <typename T> static T larger(T a, T b) { return a == b ? (std::signbit(a) ? b : a) : a > b ? a : b; }
 struct MinimumF {
-  template <typename T> static T host(T a, T b) { return std::isnan(a) ? a : std::isnan(b) ? b : smaller(a, b); }
+  template <typename T> static T host(T a, T b) {
+    return std::isnan(a) ? a : std::isnan(b) ? b : smaller(a, b);
+  }
   static void exact(APFloat &a, const APFloat &b) { a = llvm::minimum(a, b); }
 };
 struct MaximumF {
-  template <typename T> static T host(T a, T b) { return std::isnan(a) ? a : std::isnan(b) ? b : larger(a, b); }
+  template <typename T> static T host(T a, T b) {
+    return std::isnan(a) ? a : std::isnan(b) ? b : larger(a, b);
+  }
   static void exact(APFloat &a, const APFloat &b) { a = llvm::maximum(a, b); }
 };
 struct MinNumF {
-  template <typename T> static T host(T a, T b) { return std::isnan(a) ? b : std::isnan(b) ? a : smaller(a, b); }
+  template <typename T> static T host(T a, T b) {
+    return std::isnan(a) ? b : std::isnan(b) ? a : smaller(a, b);
+  }
   static void exact(APFloat &a, const APFloat &b) { a = llvm::minnum(a, b); }
 };
 struct MaxNumF {
-  template <typename T> static T host(T a, T b) { return std::isnan(a) ? b : std::isnan(b) ? a : larger(a, b); }
+  template <typename T> static T host(T a, T b) {
+    return std::isnan(a) ? b : std::isnan(b) ? a : larger(a, b);
+  }
   static void exact(APFloat &a, const APFloat &b) { a = llvm::maxnum(a, b); }
 };
 } // namespace
@@ -278,22 +321,54 @@ static LogicalResult cmpf(Exec &, const Inst &inst, const Val &a, const Val &b, 
   bool equal = result == APFloat::cmpEqual, unordered = result == APFloat::cmpUnordered;
   bool value = false;
   switch (static_cast<arith::CmpFPredicate>(inst.immediate)) {
-  case arith::CmpFPredicate::AlwaysFalse: value = false; break;
-  case arith::CmpFPredicate::OEQ: value = equal; break;
-  case arith::CmpFPredicate::OGT: value = greater; break;
-  case arith::CmpFPredicate::OGE: value = greater || equal; break;
-  case arith::CmpFPredicate::OLT: value = less; break;
-  case arith::CmpFPredicate::OLE: value = less || equal; break;
-  case arith::CmpFPredicate::ONE: value = less || greater; break;
-  case arith::CmpFPredicate::ORD: value = !unordered; break;
-  case arith::CmpFPredicate::UEQ: value = equal || unordered; break;
-  case arith::CmpFPredicate::UGT: value = greater || unordered; break;
-  case arith::CmpFPredicate::UGE: value = greater || equal || unordered; break;
-  case arith::CmpFPredicate::ULT: value = less || unordered; break;
-  case arith::CmpFPredicate::ULE: value = less || equal || unordered; break;
-  case arith::CmpFPredicate::UNE: value = !equal; break;
-  case arith::CmpFPredicate::UNO: value = unordered; break;
-  case arith::CmpFPredicate::AlwaysTrue: value = true; break;
+  case arith::CmpFPredicate::AlwaysFalse:
+    value = false;
+    break;
+  case arith::CmpFPredicate::OEQ:
+    value = equal;
+    break;
+  case arith::CmpFPredicate::OGT:
+    value = greater;
+    break;
+  case arith::CmpFPredicate::OGE:
+    value = greater || equal;
+    break;
+  case arith::CmpFPredicate::OLT:
+    value = less;
+    break;
+  case arith::CmpFPredicate::OLE:
+    value = less || equal;
+    break;
+  case arith::CmpFPredicate::ONE:
+    value = less || greater;
+    break;
+  case arith::CmpFPredicate::ORD:
+    value = !unordered;
+    break;
+  case arith::CmpFPredicate::UEQ:
+    value = equal || unordered;
+    break;
+  case arith::CmpFPredicate::UGT:
+    value = greater || unordered;
+    break;
+  case arith::CmpFPredicate::UGE:
+    value = greater || equal || unordered;
+    break;
+  case arith::CmpFPredicate::ULT:
+    value = less || unordered;
+    break;
+  case arith::CmpFPredicate::ULE:
+    value = less || equal || unordered;
+    break;
+  case arith::CmpFPredicate::UNE:
+    value = !equal;
+    break;
+  case arith::CmpFPredicate::UNO:
+    value = unordered;
+    break;
+  case arith::CmpFPredicate::AlwaysTrue:
+    value = true;
+    break;
   }
   out.setScalar(value);
   return success();
@@ -314,8 +389,8 @@ static LogicalResult select(Exec &x, const Inst &inst) {
   }
   const Elements &flags = flag.elements(), &a = x.in(inst, 1).elements(), &b = x.in(inst, 2).elements();
   if (flags.shape != a.shape || flags.shape != b.shape)
-    return x.error(inst, "has operands of different extents " + formatIndex(flags.shape) + ", " + formatIndex(a.shape) +
-                             " and " + formatIndex(b.shape));
+    return x.error(inst, "has operands of different extents " + formatIndex(flags.shape) + ", " +
+                             formatIndex(a.shape) + " and " + formatIndex(b.shape));
   Ref<Elements> result = new Elements(a.info, a.shape);
   for (int64_t e = 0, count = flags.size(); e < count; ++e) {
     Val choice = flags.load(e);
@@ -347,14 +422,19 @@ static LogicalResult poison(Exec &x, const Inst &inst) {
 // Reductions of two scalars
 //===----------------------------------------------------------------------===//
 
-Val oracle::addFloat(const ElementInfo &info, const Val &a, const Val &b) { return floatOperation<AddF>(info, a, b); }
-Val oracle::mulFloat(const ElementInfo &info, const Val &a, const Val &b) { return floatOperation<MulF>(info, a, b); }
+Val oracle::addFloat(const ElementInfo &info, const Val &a, const Val &b) {
+  return floatOperation<AddF>(info, a, b);
+}
+Val oracle::mulFloat(const ElementInfo &info, const Val &a, const Val &b) {
+  return floatOperation<MulF>(info, a, b);
+}
 
 Val oracle::fmaFloat(const ElementInfo &info, const Val &a, const Val &b, const Val &c) {
   if (info.kind == ElementInfo::F32)
     return Val::scalar(fromFloat(std::fma(asFloat(a.getBits()), asFloat(b.getBits()), asFloat(c.getBits()))));
   if (info.kind == ElementInfo::F64)
-    return Val::scalar(fromDouble(std::fma(asDouble(a.getBits()), asDouble(b.getBits()), asDouble(c.getBits()))));
+    return Val::scalar(
+        fromDouble(std::fma(asDouble(a.getBits()), asDouble(b.getBits()), asDouble(c.getBits()))));
   APFloat number = a.getFloat(*info.semantics);
   number.fusedMultiplyAdd(b.getFloat(*info.semantics), c.getFloat(*info.semantics), nearest);
   return Val::floating(number);
@@ -362,43 +442,69 @@ Val oracle::fmaFloat(const ElementInfo &info, const Val &a, const Val &b, const 
 
 Val oracle::combineScalars(Combine kind, const ElementInfo &info, const Val &va, const Val &vb) {
   switch (kind) {
-  case Combine::AddF: return floatOperation<AddF>(info, va, vb);
-  case Combine::MulF: return floatOperation<MulF>(info, va, vb);
-  case Combine::MinimumF: return floatOperation<MinimumF>(info, va, vb);
-  case Combine::MaximumF: return floatOperation<MaximumF>(info, va, vb);
-  case Combine::MinNumF: return floatOperation<MinNumF>(info, va, vb);
-  case Combine::MaxNumF: return floatOperation<MaxNumF>(info, va, vb);
-  default: break;
+  case Combine::AddF:
+    return floatOperation<AddF>(info, va, vb);
+  case Combine::MulF:
+    return floatOperation<MulF>(info, va, vb);
+  case Combine::MinimumF:
+    return floatOperation<MinimumF>(info, va, vb);
+  case Combine::MaximumF:
+    return floatOperation<MaximumF>(info, va, vb);
+  case Combine::MinNumF:
+    return floatOperation<MinNumF>(info, va, vb);
+  case Combine::MaxNumF:
+    return floatOperation<MaxNumF>(info, va, vb);
+  default:
+    break;
   }
   APInt a = va.getInt(info.width), b = vb.getInt(info.width);
   switch (kind) {
-  case Combine::AddI: return Val::integer(a + b);
-  case Combine::MulI: return Val::integer(a * b);
-  case Combine::MinSI: return Val::integer(minSigned(a, b));
-  case Combine::MaxSI: return Val::integer(maxSigned(a, b));
-  case Combine::MinUI: return Val::integer(minUnsigned(a, b));
-  case Combine::MaxUI: return Val::integer(maxUnsigned(a, b));
-  case Combine::AndI: return Val::integer(a & b);
-  case Combine::OrI: return Val::integer(a | b);
-  default: return Val::integer(a ^ b);
+  case Combine::AddI:
+    return Val::integer(a + b);
+  case Combine::MulI:
+    return Val::integer(a * b);
+  case Combine::MinSI:
+    return Val::integer(minSigned(a, b));
+  case Combine::MaxSI:
+    return Val::integer(maxSigned(a, b));
+  case Combine::MinUI:
+    return Val::integer(minUnsigned(a, b));
+  case Combine::MaxUI:
+    return Val::integer(maxUnsigned(a, b));
+  case Combine::AndI:
+    return Val::integer(a & b);
+  case Combine::OrI:
+    return Val::integer(a | b);
+  default:
+    return Val::integer(a ^ b);
   }
 }
 
 Val oracle::combineIdentity(Combine kind, const ElementInfo &info) {
   switch (kind) {
   // -0.0 and not +0.0: adding it changes nothing, not even the sign of a zero.
-  case Combine::AddF: return Val::floating(APFloat::getZero(*info.semantics, /*Negative=*/true));
-  case Combine::MulF: return Val::floating(APFloat(*info.semantics, 1));
-  case Combine::MinimumF: return Val::floating(APFloat::getInf(*info.semantics));
-  case Combine::MaximumF: return Val::floating(APFloat::getInf(*info.semantics, /*Negative=*/true));
+  case Combine::AddF:
+    return Val::floating(APFloat::getZero(*info.semantics, /*Negative=*/true));
+  case Combine::MulF:
+    return Val::floating(APFloat(*info.semantics, 1));
+  case Combine::MinimumF:
+    return Val::floating(APFloat::getInf(*info.semantics));
+  case Combine::MaximumF:
+    return Val::floating(APFloat::getInf(*info.semantics, /*Negative=*/true));
   case Combine::MinNumF:
-  case Combine::MaxNumF: return Val::floating(APFloat::getNaN(*info.semantics));
-  case Combine::MulI: return Val::integer(APInt(info.width, 1));
-  case Combine::MinSI: return Val::integer(APInt::getSignedMaxValue(info.width));
-  case Combine::MaxSI: return Val::integer(APInt::getSignedMinValue(info.width));
+  case Combine::MaxNumF:
+    return Val::floating(APFloat::getNaN(*info.semantics));
+  case Combine::MulI:
+    return Val::integer(APInt(info.width, 1));
+  case Combine::MinSI:
+    return Val::integer(APInt::getSignedMaxValue(info.width));
+  case Combine::MaxSI:
+    return Val::integer(APInt::getSignedMinValue(info.width));
   case Combine::MinUI:
-  case Combine::AndI: return Val::integer(APInt::getAllOnes(info.width));
-  default: return Val::integer(APInt::getZero(info.width));
+  case Combine::AndI:
+    return Val::integer(APInt::getAllOnes(info.width));
+  default:
+    return Val::integer(APInt::getZero(info.width));
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Conversions between numbers, and constants. A float that an integer cannot hold is an error, not some value.
+// Conversions between numbers, and constants. A float that an integer cannot hold is an error, not some
+// value.
 #include "tessera/oracle/Interpreter.h"
 
 #include "mlir/Dialect/Index/IR/IndexDialect.h"
@@ -9,8 +10,7 @@
 using namespace tessera;
 using namespace tessera::oracle;
 
-template <bool isSigned>
-static LogicalResult resize(Exec &, const Inst &inst, const Val &a, Val &out) {
+template <bool isSigned> static LogicalResult resize(Exec &, const Inst &inst, const Val &a, Val &out) {
   APInt value = a.getInt(inst.operandInfo.width);
   unsigned width = inst.resultInfo.width;
   out = Val::integer(isSigned ? value.sextOrTrunc(width) : value.zextOrTrunc(width));
@@ -29,8 +29,7 @@ static LogicalResult trunci(Exec &x, const Inst &inst, const Val &a, Val &out) {
   return success();
 }
 
-template <bool isSigned>
-static LogicalResult intToFloat(Exec &, const Inst &inst, const Val &a, Val &out) {
+template <bool isSigned> static LogicalResult intToFloat(Exec &, const Inst &inst, const Val &a, Val &out) {
   APInt value = a.getInt(inst.operandInfo.width);
   APFloat number = APFloat::getZero(*inst.resultInfo.semantics);
   number.convertFromAPInt(value, isSigned, APFloat::rmNearestTiesToEven);
@@ -38,8 +37,7 @@ static LogicalResult intToFloat(Exec &, const Inst &inst, const Val &a, Val &out
   return success();
 }
 
-template <bool isSigned>
-static LogicalResult floatToInt(Exec &x, const Inst &inst, const Val &a, Val &out) {
+template <bool isSigned> static LogicalResult floatToInt(Exec &x, const Inst &inst, const Val &a, Val &out) {
   APFloat number = a.getFloat(*inst.operandInfo.semantics);
   llvm::APSInt value(inst.resultInfo.width, /*isUnsigned=*/!isSigned);
   bool isExact;
@@ -58,11 +56,16 @@ static APFloat::roundingMode roundingOf(Operation *op) {
   if (!truncation || !truncation.getRoundingmode())
     return APFloat::rmNearestTiesToEven;
   switch (*truncation.getRoundingmode()) {
-  case arith::RoundingMode::to_nearest_even: return APFloat::rmNearestTiesToEven;
-  case arith::RoundingMode::downward: return APFloat::rmTowardNegative;
-  case arith::RoundingMode::upward: return APFloat::rmTowardPositive;
-  case arith::RoundingMode::toward_zero: return APFloat::rmTowardZero;
-  case arith::RoundingMode::to_nearest_away: return APFloat::rmNearestTiesToAway;
+  case arith::RoundingMode::to_nearest_even:
+    return APFloat::rmNearestTiesToEven;
+  case arith::RoundingMode::downward:
+    return APFloat::rmTowardNegative;
+  case arith::RoundingMode::upward:
+    return APFloat::rmTowardPositive;
+  case arith::RoundingMode::toward_zero:
+    return APFloat::rmTowardZero;
+  case arith::RoundingMode::to_nearest_away:
+    return APFloat::rmNearestTiesToAway;
   }
   return APFloat::rmNearestTiesToEven;
 }
@@ -93,16 +96,36 @@ static LogicalResult indexCompare(Exec &, const Inst &inst, const Val &va, const
   APInt a = va.getInt(64), b = vb.getInt(64);
   bool value = false;
   switch (cast<index::CmpOp>(inst.op).getPred()) {
-  case index::IndexCmpPredicate::EQ: value = a == b; break;
-  case index::IndexCmpPredicate::NE: value = a != b; break;
-  case index::IndexCmpPredicate::SLT: value = a.slt(b); break;
-  case index::IndexCmpPredicate::SLE: value = a.sle(b); break;
-  case index::IndexCmpPredicate::SGT: value = a.sgt(b); break;
-  case index::IndexCmpPredicate::SGE: value = a.sge(b); break;
-  case index::IndexCmpPredicate::ULT: value = a.ult(b); break;
-  case index::IndexCmpPredicate::ULE: value = a.ule(b); break;
-  case index::IndexCmpPredicate::UGT: value = a.ugt(b); break;
-  case index::IndexCmpPredicate::UGE: value = a.uge(b); break;
+  case index::IndexCmpPredicate::EQ:
+    value = a == b;
+    break;
+  case index::IndexCmpPredicate::NE:
+    value = a != b;
+    break;
+  case index::IndexCmpPredicate::SLT:
+    value = a.slt(b);
+    break;
+  case index::IndexCmpPredicate::SLE:
+    value = a.sle(b);
+    break;
+  case index::IndexCmpPredicate::SGT:
+    value = a.sgt(b);
+    break;
+  case index::IndexCmpPredicate::SGE:
+    value = a.sge(b);
+    break;
+  case index::IndexCmpPredicate::ULT:
+    value = a.ult(b);
+    break;
+  case index::IndexCmpPredicate::ULE:
+    value = a.ule(b);
+    break;
+  case index::IndexCmpPredicate::UGT:
+    value = a.ugt(b);
+    break;
+  case index::IndexCmpPredicate::UGE:
+    value = a.uge(b);
+    break;
   }
   out.setScalar(value);
   return success();
@@ -127,7 +150,8 @@ static LogicalResult indexSize(Exec &x, const Inst &inst) {
 // Constants
 //===----------------------------------------------------------------------===//
 
-// A resource's bytes are little endian and dense; i1 takes a bit in upstream's layout, which nobody writes by hand.
+// A resource's bytes are little endian and dense; i1 takes a bit in upstream's layout, which nobody writes by
+// hand.
 static std::optional<Val> resourceValue(DenseResourceElementsAttr attr, ElementInfo info, ShapedType type) {
   AsmResourceBlob *blob = attr.getRawHandle().getBlob();
   if (!blob || info.isWide() || info.width % 8)

@@ -8,21 +8,36 @@ using namespace tessera::oracle;
 
 Combine oracle::toCombine(dfg::ReductionKind kind) {
   switch (kind) {
-  case dfg::ReductionKind::AddF: return Combine::AddF;
-  case dfg::ReductionKind::AddI: return Combine::AddI;
-  case dfg::ReductionKind::MulF: return Combine::MulF;
-  case dfg::ReductionKind::MulI: return Combine::MulI;
-  case dfg::ReductionKind::MinimumF: return Combine::MinimumF;
-  case dfg::ReductionKind::MaximumF: return Combine::MaximumF;
-  case dfg::ReductionKind::MinNumF: return Combine::MinNumF;
-  case dfg::ReductionKind::MaxNumF: return Combine::MaxNumF;
-  case dfg::ReductionKind::MinSI: return Combine::MinSI;
-  case dfg::ReductionKind::MaxSI: return Combine::MaxSI;
-  case dfg::ReductionKind::MinUI: return Combine::MinUI;
-  case dfg::ReductionKind::MaxUI: return Combine::MaxUI;
-  case dfg::ReductionKind::AndI: return Combine::AndI;
-  case dfg::ReductionKind::OrI: return Combine::OrI;
-  case dfg::ReductionKind::XOrI: return Combine::XOrI;
+  case dfg::ReductionKind::AddF:
+    return Combine::AddF;
+  case dfg::ReductionKind::AddI:
+    return Combine::AddI;
+  case dfg::ReductionKind::MulF:
+    return Combine::MulF;
+  case dfg::ReductionKind::MulI:
+    return Combine::MulI;
+  case dfg::ReductionKind::MinimumF:
+    return Combine::MinimumF;
+  case dfg::ReductionKind::MaximumF:
+    return Combine::MaximumF;
+  case dfg::ReductionKind::MinNumF:
+    return Combine::MinNumF;
+  case dfg::ReductionKind::MaxNumF:
+    return Combine::MaxNumF;
+  case dfg::ReductionKind::MinSI:
+    return Combine::MinSI;
+  case dfg::ReductionKind::MaxSI:
+    return Combine::MaxSI;
+  case dfg::ReductionKind::MinUI:
+    return Combine::MinUI;
+  case dfg::ReductionKind::MaxUI:
+    return Combine::MaxUI;
+  case dfg::ReductionKind::AndI:
+    return Combine::AndI;
+  case dfg::ReductionKind::OrI:
+    return Combine::OrI;
+  case dfg::ReductionKind::XOrI:
+    return Combine::XOrI;
   }
   return Combine::AddI;
 }
@@ -33,7 +48,8 @@ bool oracle::isPrecise(dfg::ReductionAttr reduction, const ElementInfo &info) {
          (*kind == dfg::ReductionKind::AddF || *kind == dfg::ReductionKind::MulF);
 }
 
-long double oracle::combinePrecise(dfg::ReductionKind kind, const ElementInfo &info, long double a, long double b) {
+long double oracle::combinePrecise(dfg::ReductionKind kind, const ElementInfo &info, long double a,
+                                   long double b) {
   bool isSum = kind == dfg::ReductionKind::AddF;
   if (info.kind == ElementInfo::F64)
     return isSum ? a + b : a * b;
@@ -43,12 +59,13 @@ long double oracle::combinePrecise(dfg::ReductionKind kind, const ElementInfo &i
 
 Val oracle::roundPrecise(const ElementInfo &info, long double value) {
   // The partial values of types narrower than f64 are doubles: this rounds once.
-  return info.kind == ElementInfo::F64 ? fromLongDouble(info, value) : fromDouble(info, static_cast<double>(value));
+  return info.kind == ElementInfo::F64 ? fromLongDouble(info, value)
+                                       : fromDouble(info, static_cast<double>(value));
 }
 
 // Runs a combiner's body on two values.
-static LogicalResult callCombiner(Exec &x, const Inst &inst, dfg::CombinerOp combiner, const Val &a, const Val &b,
-                                  Val &result) {
+static LogicalResult callCombiner(Exec &x, const Inst &inst, dfg::CombinerOp combiner, const Val &a,
+                                  const Val &b, Val &result) {
   const Code &code = x.interpreter.getCode(combiner);
   std::vector<Val> frame(code.slots);
   Val *saved = std::exchange(x.frame, frame.data());
@@ -66,15 +83,16 @@ static dfg::CombinerOp findCombiner(Exec &x, const Inst &inst, dfg::ReductionAtt
   return dyn_cast_or_null<dfg::CombinerOp>(x.interpreter.lookup(inst.op, reduction.getCombiner()));
 }
 
-LogicalResult oracle::combineValues(Exec &x, const Inst &inst, dfg::ReductionAttr reduction, const ElementInfo &info,
-                                    const Val &a, const Val &b, Val &result) {
+LogicalResult oracle::combineValues(Exec &x, const Inst &inst, dfg::ReductionAttr reduction,
+                                    const ElementInfo &info, const Val &a, const Val &b, Val &result) {
   if (a.isUndef() || b.isUndef())
     return x.undefined(inst, "an undefined value is reduced");
   dfg::CombinerOp combiner;
   if (!reduction.getKind()) {
     combiner = findCombiner(x, inst, reduction);
     if (!combiner)
-      return x.error(inst, "names the combiner '" + reduction.getCombiner().getValue() + "', which does not exist");
+      return x.error(inst,
+                     "names the combiner '" + reduction.getCombiner().getValue() + "', which does not exist");
     bool isWhole = isa<ShapedType>(combiner.getBody().getArgument(0).getType());
     if (isWhole || a.getTag() != Val::Tensor)
       return callCombiner(x, inst, combiner, a, b, result);
@@ -85,7 +103,8 @@ LogicalResult oracle::combineValues(Exec &x, const Inst &inst, dfg::ReductionAtt
   }
   const Elements &p = a.elements(), &q = b.elements();
   if (p.shape != q.shape)
-    return x.error(inst, "reduces tensors of different extents " + formatIndex(p.shape) + " and " + formatIndex(q.shape));
+    return x.error(inst, "reduces tensors of different extents " + formatIndex(p.shape) + " and " +
+                             formatIndex(q.shape));
   Ref<Elements> to = new Elements(p.info, p.shape);
   for (int64_t e = 0, count = p.size(); e < count; ++e) {
     Val u = p.load(e), v = q.load(e), combined;
@@ -106,8 +125,8 @@ LogicalResult oracle::combineValues(Exec &x, const Inst &inst, dfg::ReductionAtt
 //===----------------------------------------------------------------------===//
 
 Collector::Collector(dfg::NodeOp node, unsigned result, ArrayRef<int64_t> extents)
-    : node(node), attr(node.getYield(result)), type(node.getResult(result).getType()), info(ElementInfo::get(type)),
-      extents(extents) {
+    : node(node), attr(node.getYield(result)), type(node.getResult(result).getType()),
+      info(ElementInfo::get(type)), extents(extents) {
   for (size_t d = 0; d < extents.size(); ++d)
     if (!attr.reduces(d))
       kept.push_back(extents[d]);
@@ -191,7 +210,8 @@ LogicalResult Collector::identity(Exec &x, const Inst &inst, Val &value) const {
   } else {
     dfg::CombinerOp combiner = findCombiner(x, inst, reduction);
     if (!combiner)
-      return x.error(inst, "names the combiner '" + reduction.getCombiner().getValue() + "', which does not exist");
+      return x.error(inst,
+                     "names the combiner '" + reduction.getCombiner().getValue() + "', which does not exist");
     std::optional<Val> constant = constantValue(combiner.getIdentity(), combiner.getIdentity().getType());
     if (!constant)
       return x.error(inst, "has an identity that the oracle cannot represent");

@@ -7,8 +7,8 @@
 using namespace tessera;
 using namespace tessera::oracle;
 
-LogicalResult Interpreter::callFunction(Exec &x, const Inst &inst, func::FuncOp function, MutableArrayRef<Val> args,
-                                        Vals &results) {
+LogicalResult Interpreter::callFunction(Exec &x, const Inst &inst, func::FuncOp function,
+                                        MutableArrayRef<Val> args, Vals &results) {
   if (function.isDeclaration())
     return x.error(inst, "calls '" + function.getName() + "', which has no body");
   // Well before the host's stack (or a fiber's) would end.

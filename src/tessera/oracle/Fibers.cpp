@@ -13,7 +13,8 @@ static constexpr size_t stackSize = size_t(512) << 10;
 Fiber::Fiber(const Exec &parent, const Code &code) : exec(parent), code(code), frame(code.slots) {
   exec.frame = frame.data();
   exec.fiber = this;
-  stack = mmap(nullptr, stackSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  stack = mmap(nullptr, stackSize, PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (stack == MAP_FAILED)
     llvm::report_fatal_error("out of memory for the stack of an instance");
   getcontext(&context);
@@ -51,7 +52,8 @@ static void cancel(std::vector<std::unique_ptr<Fiber>> &fibers) {
     }
 }
 
-LogicalResult oracle::runPhases(Exec &x, const Inst &inst, LeafRun &leaf, std::vector<std::unique_ptr<Fiber>> &fibers) {
+LogicalResult oracle::runPhases(Exec &x, const Inst &inst, LeafRun &leaf,
+                                std::vector<std::unique_ptr<Fiber>> &fibers) {
   while (true) {
     uint64_t epoch = x.interpreter.nextEpoch();
     const Fiber *waiting = nullptr, *finished = nullptr, *elsewhere = nullptr;
@@ -77,9 +79,10 @@ LogicalResult oracle::runPhases(Exec &x, const Inst &inst, LeafRun &leaf, std::v
       continue;
     const Level &level = other->exec.levels[leaf.level];
     std::string who = level.describe(level.instance);
-    (void)waiting->exec.error(*waiting->waiting, "is not reached by all instances: instance " + who + " of node '" +
-                                                     leaf.node.getName() + "' " +
-                                                     (finished ? "has finished" : "waits at another barrier"));
+    (void)waiting->exec.error(*waiting->waiting,
+                              "is not reached by all instances: instance " + who + " of node '" +
+                                  leaf.node.getName() + "' " +
+                                  (finished ? "has finished" : "waits at another barrier"));
     cancel(fibers);
     return failure();
   }

@@ -80,8 +80,9 @@ LogicalResult NodeRun::init() {
       return x.undefined(inst);
     ArrayRef<int64_t> lead = ArrayRef<int64_t>(value.elements().shape).take_front(rank);
     if (lead != ArrayRef<int64_t>(extents))
-      return x.error(inst, "expected the leading extents of 'each' operand " + Twine(i) + " to be the grid's " +
-                               formatIndex(extents) + ", but got " + formatIndex(lead));
+      return x.error(inst, "expected the leading extents of 'each' operand " + Twine(i) +
+                               " to be the grid's " + formatIndex(extents) + ", but got " +
+                               formatIndex(lead));
   }
   for (unsigned r = 0; r < node.getNumYields(); ++r)
     collectors.emplace_back(node, r, extents);
@@ -115,7 +116,8 @@ LogicalResult NodeRun::runInstances(const Code &code, bool isInternal) {
   SmallVector<int64_t, 3> ids(extents.size());
   Vals args, results;
   LogicalResult status = success();
-  for (uint64_t instance = 0, count = countElements(extents); instance < count && succeeded(status); ++instance) {
+  for (uint64_t instance = 0, count = countElements(extents); instance < count && succeeded(status);
+       ++instance) {
     if (!extents.empty())
       x.levels.back().instance = instance + 1;
     if (isInternal)
@@ -136,6 +138,12 @@ LogicalResult NodeRun::runInstances(const Code &code, bool isInternal) {
 }
 
 LogicalResult NodeRun::runFibers(const Code &code, LeafRun &leaf) {
+  // Each instance needs a stack, of which the system maps only so many.
+  constexpr int64_t limit = 16384;
+  if (countElements(extents) > limit)
+    return x.error(inst, "has " + Twine(countElements(extents)) +
+                             " instances that meet at barriers; the oracle runs " + Twine(limit) +
+                             " at most");
   std::vector<std::unique_ptr<Fiber>> fibers;
   std::vector<SmallVector<int64_t, 3>> ids;
   SmallVector<int64_t, 3> id(extents.size());
@@ -189,8 +197,8 @@ static LogicalResult runNode(Exec &x, const Inst &inst) {
   LeafRun *savedLeaf = std::exchange(x.leaf, isInternal ? nullptr : &leaf);
   if (!run.extents.empty())
     x.levels.push_back(Level{inst.op, x.interpreter.nextEpoch(), 1, run.extents});
-  LogicalResult status =
-      code.hasBarrier && !run.extents.empty() ? run.runFibers(code, leaf) : run.runInstances(code, isInternal);
+  LogicalResult status = code.hasBarrier && !run.extents.empty() ? run.runFibers(code, leaf)
+                                                                 : run.runInstances(code, isInternal);
   x.leaf = savedLeaf;
   x.levels.truncate(leaf.level);
   return succeeded(status) ? run.finish() : failure();
@@ -246,7 +254,8 @@ static LogicalResult accumulate(Exec &x, const Inst &inst) {
     return failure();
   Buffer &buffer = *view.buffer;
   if (!buffer.defined[at])
-    return x.error(inst, "reads element " + formatIndex(index) + " of " + buffer.name + " before it was written");
+    return x.error(inst,
+                   "reads element " + formatIndex(index) + " of " + buffer.name + " before it was written");
   if (!buffer.precise.empty() && isPrecise(reduction, buffer.info)) {
     if (!buffer.hasPrecise[at]) {
       buffer.hasPrecise[at] = 1;
@@ -341,7 +350,8 @@ static LogicalResult call(Exec &x, const Inst &inst) {
   if (x.depth >= 200)
     return x.error(inst, "nests calls more than 200 deep");
   for (auto [i, type] : llvm::enumerate(graph.getArgumentTypes()))
-    if (x.in(inst, i).getTag() == Val::Tensor && failed(checkType(x, inst, type, x.in(inst, i).elements().shape)))
+    if (x.in(inst, i).getTag() == Val::Tensor &&
+        failed(checkType(x, inst, type, x.in(inst, i).elements().shape)))
       return failure();
   Vals args, results;
   for (unsigned i = 0; i < inst.in.size(); ++i)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Host code: launches run at once, and `wait` and `pop` hand out what they left. That is one of the orders a runtime may
-// choose; since graphs act through their results only, all give the same values.
+// Host code: launches run at once, and `wait` and `pop` hand out what they left. That is one of the orders a
+// runtime may choose; since graphs act through their results only, all give the same values.
 #include "tessera/oracle/Interpreter.h"
 
 using namespace tessera;
@@ -25,8 +25,8 @@ static dfg::GraphOp findGraph(Exec &x, const Inst &inst, FlatSymbolRefAttr name)
 }
 
 // One activation with fresh levels: a host function runs outside of any grid.
-static LogicalResult activateGraph(Exec &x, const Inst &inst, dfg::GraphOp graph, GraphStates &states, unsigned first,
-                                   Vals &results) {
+static LogicalResult activateGraph(Exec &x, const Inst &inst, dfg::GraphOp graph, GraphStates &states,
+                                   unsigned first, Vals &results) {
   Vals args;
   for (unsigned i = first; i < inst.in.size(); ++i)
     args.push_back(x.in(inst, i));

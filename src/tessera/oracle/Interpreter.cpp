@@ -8,7 +8,7 @@
 using namespace tessera;
 using namespace tessera::oracle;
 
-Interpreter::Interpreter(Operation *root, const Options &options) : options(options) {
+Interpreter::Interpreter(const Options &options) : options(options) {
   addArith(table);
   addArithCasts(table);
   addMath(table);
@@ -46,8 +46,8 @@ static uint32_t slotOf(Code &code, llvm::DenseMap<Value, uint32_t> &slots, Value
   return it->second;
 }
 
-// A tensor's last direct use in the block that defines it: from there its elements may be taken instead of copied. Without this a
-// loop that carries a tensor would copy it in each iteration.
+// A tensor's last direct use in the block that defines it: from there its elements may be taken instead of
+// copied. Without this a loop that carries a tensor would copy it in each iteration.
 static bool isLastUse(Operation &op, unsigned operand) {
   Value value = op.getOperand(operand);
   if (!isa<RankedTensorType, VectorType>(value.getType()) || value.getParentBlock() != op.getBlock())
@@ -235,7 +235,8 @@ LogicalResult Exec::error(Operation *op, const Twine &message) const {
       diag.attachNote(level.op->getLoc())
           << "in instance " << level.describe(level.instance) << " of node '" << node.getName() << "'";
     else
-      diag.attachNote(level.op->getLoc()) << "in iteration " << level.describe(level.instance) << " of this loop";
+      diag.attachNote(level.op->getLoc())
+          << "in iteration " << level.describe(level.instance) << " of this loop";
   }
   return failure();
 }
@@ -250,7 +251,8 @@ LogicalResult Exec::index(const Inst &inst, unsigned operand, int64_t &value) co
   return success();
 }
 
-LogicalResult Exec::indices(const Inst &inst, unsigned first, unsigned count, SmallVectorImpl<int64_t> &values) const {
+LogicalResult Exec::indices(const Inst &inst, unsigned first, unsigned count,
+                            SmallVectorImpl<int64_t> &values) const {
   values.resize(count);
   for (unsigned i = 0; i < count; ++i)
     if (failed(index(inst, first + i, values[i])))
@@ -267,8 +269,6 @@ LogicalResult Exec::mixed(const Inst &inst, ArrayRef<int64_t> statics, unsigned 
   return success();
 }
 
-LogicalResult oracle::reportUndefined(Exec &x, const Inst &inst) { return x.undefined(inst); }
-
 LogicalResult oracle::mapElements(Exec &x, const Inst &inst, ScalarFunction function) {
   SmallVector<const Val *, 4> in(inst.in.size());
   SmallVector<Val, 2> out(inst.out.size());
@@ -284,7 +284,8 @@ LogicalResult oracle::mapElements(Exec &x, const Inst &inst, ScalarFunction func
       x.out(inst, i) = std::move(out[i]);
     return success();
   }
-  // The first operand that has elements gives the extents; scalars among the operands are used for all of them.
+  // The first operand that has elements gives the extents; scalars among the operands are used for all of
+  // them.
   const Elements *shape = nullptr;
   SmallVector<Val, 4> scalars(in.size());
   for (unsigned i = 0; i < in.size(); ++i) {

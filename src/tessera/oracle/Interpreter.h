@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The oracle's machine, for the files that give operations their meaning. Before it runs, a region that is isolated
-// from above is decoded once: each SSA value gets a slot in a frame, each operation a handler and what the handler needs
-// to know about its types. Execution is then a walk over arrays.
+// The oracle's machine, for the files that give operations their meaning. Before it runs, a region that is
+// isolated from above is decoded once: each SSA value gets a slot in a frame, each operation a handler and
+// what the handler needs to know about its types. Execution is then a walk over arrays.
 #pragma once
 
 #include "tessera/oracle/Memory.h"
@@ -119,18 +119,23 @@ struct Exec {
   LogicalResult error(Operation *op, const Twine &message) const;
   LogicalResult error(const Inst &inst, const Twine &message) const { return error(inst.op, message); }
 
-  /// Runs a region from its first block; `results` are the operands of its terminator. The block's arguments are moved from `args`.
-  LogicalResult run(const CodeRegion &region, MutableArrayRef<Val> args, Vals &results, const Inst **terminator = nullptr);
+  /// Runs a region from its first block; `results` are the operands of its terminator. The block's arguments
+  /// are moved from `args`.
+  LogicalResult run(const CodeRegion &region, MutableArrayRef<Val> args, Vals &results,
+                    const Inst **terminator = nullptr);
 
   /// An index operand; an error when it is undefined.
   LogicalResult index(const Inst &inst, unsigned operand, int64_t &value) const;
-  LogicalResult indices(const Inst &inst, unsigned first, unsigned count, SmallVectorImpl<int64_t> &values) const;
+  LogicalResult indices(const Inst &inst, unsigned first, unsigned count,
+                        SmallVectorImpl<int64_t> &values) const;
   /// Static values with the dynamic ones, from operand `first` on, in their places.
-  LogicalResult mixed(const Inst &inst, ArrayRef<int64_t> statics, unsigned &first, SmallVectorImpl<int64_t> &values) const;
+  LogicalResult mixed(const Inst &inst, ArrayRef<int64_t> statics, unsigned &first,
+                      SmallVectorImpl<int64_t> &values) const;
   LogicalResult undefined(const Inst &inst, const Twine &what = "an undefined value is used") const;
 
   /// New elements; an error when there are too many or an extent is negative.
-  LogicalResult allocate(const Inst &inst, ElementInfo info, ArrayRef<int64_t> shape, Val &result, bool isDefined) const;
+  LogicalResult allocate(const Inst &inst, ElementInfo info, ArrayRef<int64_t> shape, Val &result,
+                         bool isDefined) const;
   LogicalResult allocateMemory(const Inst &inst, ElementInfo info, ArrayRef<int64_t> shape, Val &result,
                                StringRef name) const;
 
@@ -138,9 +143,11 @@ struct Exec {
   /// Checks an access to a position of a buffer, and remembers it for the race detector.
   LogicalResult touch(const Inst &inst, const MemRef &view, int64_t position, Touching how) const;
   /// The element at an index, checked: bounds, definedness, rights, races.
-  LogicalResult load(const Inst &inst, const MemRef &view, ArrayRef<int64_t> index, Val &value, bool allowUndef = false) const;
+  LogicalResult load(const Inst &inst, const MemRef &view, ArrayRef<int64_t> index, Val &value,
+                     bool allowUndef = false) const;
   LogicalResult store(const Inst &inst, const MemRef &view, ArrayRef<int64_t> index, const Val &value) const;
-  LogicalResult checkBounds(const Inst &inst, ArrayRef<int64_t> index, ArrayRef<int64_t> sizes, StringRef what) const;
+  LogicalResult checkBounds(const Inst &inst, ArrayRef<int64_t> index, ArrayRef<int64_t> sizes,
+                            StringRef what) const;
   /// All elements of a view.
   LogicalResult loadAll(const Inst &inst, const MemRef &view, Val &tensor) const;
   LogicalResult storeAll(const Inst &inst, const MemRef &view, const Elements &elements) const;
@@ -178,14 +185,15 @@ LogicalResult runStructured(Exec &x, const Inst &inst);
 
 class Interpreter {
 public:
-  Interpreter(Operation *root, const Options &options);
+  explicit Interpreter(const Options &options);
 
   /// The code of an operation's only region.
   const Code &getCode(Operation *op);
   Operation *lookup(Operation *from, SymbolRefAttr symbol);
 
   LogicalResult callGraph(Exec &x, dfg::GraphOp graph, MutableArrayRef<Val> args, Vals &results);
-  LogicalResult callFunction(Exec &x, const Inst &inst, func::FuncOp function, MutableArrayRef<Val> args, Vals &results);
+  LogicalResult callFunction(Exec &x, const Inst &inst, func::FuncOp function, MutableArrayRef<Val> args,
+                             Vals &results);
   /// Runs a graph as a launch does, with arrays; states are kept in `states`.
   FailureOr<std::vector<Array>> activate(dfg::GraphOp graph, ArrayRef<Array> inputs, GraphStates &states);
   FailureOr<std::vector<Array>> callHost(func::FuncOp function, ArrayRef<Array> inputs);
@@ -223,10 +231,8 @@ std::optional<Val> constantValue(Attribute value, Type type);
 /// Elements that are undefined stay so; an undefined scalar is an error.
 using ScalarFunction = LogicalResult (*)(Exec &, const Inst &, const Val *const *in, Val *out);
 LogicalResult mapElements(Exec &x, const Inst &inst, ScalarFunction function);
-LogicalResult reportUndefined(Exec &x, const Inst &inst);
 
-template <auto Function>
-LogicalResult unary(Exec &x, const Inst &inst) {
+template <auto Function> LogicalResult unary(Exec &x, const Inst &inst) {
   if (!inst.isShaped && !x.in(inst, 0).isUndef())
     return Function(x, inst, x.in(inst, 0), x.out(inst));
   return mapElements(x, inst, [](Exec &x, const Inst &inst, const Val *const *in, Val *out) {
@@ -234,8 +240,7 @@ LogicalResult unary(Exec &x, const Inst &inst) {
   });
 }
 
-template <auto Function>
-LogicalResult binary(Exec &x, const Inst &inst) {
+template <auto Function> LogicalResult binary(Exec &x, const Inst &inst) {
   if (!inst.isShaped && !x.in(inst, 0).isUndef() && !x.in(inst, 1).isUndef())
     return Function(x, inst, x.in(inst, 0), x.in(inst, 1), x.out(inst));
   return mapElements(x, inst, [](Exec &x, const Inst &inst, const Val *const *in, Val *out) {
@@ -243,8 +248,7 @@ LogicalResult binary(Exec &x, const Inst &inst) {
   });
 }
 
-template <auto Function>
-LogicalResult ternary(Exec &x, const Inst &inst) {
+template <auto Function> LogicalResult ternary(Exec &x, const Inst &inst) {
   if (!inst.isShaped && !x.in(inst, 0).isUndef() && !x.in(inst, 1).isUndef() && !x.in(inst, 2).isUndef())
     return Function(x, inst, x.in(inst, 0), x.in(inst, 1), x.in(inst, 2), x.out(inst));
   return mapElements(x, inst, [](Exec &x, const Inst &inst, const Val *const *in, Val *out) {
@@ -253,7 +257,23 @@ LogicalResult ternary(Exec &x, const Inst &inst) {
 }
 
 /// A reduction kind's meaning on two scalars; shared by dfg reductions, vector reductions and atomics.
-enum class Combine { AddF, AddI, MulF, MulI, MinimumF, MaximumF, MinNumF, MaxNumF, MinSI, MaxSI, MinUI, MaxUI, AndI, OrI, XOrI };
+enum class Combine {
+  AddF,
+  AddI,
+  MulF,
+  MulI,
+  MinimumF,
+  MaximumF,
+  MinNumF,
+  MaxNumF,
+  MinSI,
+  MaxSI,
+  MinUI,
+  MaxUI,
+  AndI,
+  OrI,
+  XOrI
+};
 Val combineScalars(Combine kind, const ElementInfo &info, const Val &a, const Val &b);
 Val combineIdentity(Combine kind, const ElementInfo &info);
 

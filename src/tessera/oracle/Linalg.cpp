@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Linalg. Every structured operation, named or generic, is its loops, its indexing maps and its region, run in row-major order;
-// pack, unpack and softmax have a meaning of their own.
+// Linalg. Every structured operation, named or generic, is its loops, its indexing maps and its region, run
+// in row-major order; pack, unpack and softmax have a meaning of their own.
 #include "tessera/oracle/Tensors.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -35,7 +35,8 @@ struct Operand {
 } // namespace
 
 // The coefficients of a linear expression of dimensions; false when it divides.
-static bool linearize(AffineExpr expr, int64_t factor, int64_t &constant, MutableArrayRef<int64_t> coefficients) {
+static bool linearize(AffineExpr expr, int64_t factor, int64_t &constant,
+                      MutableArrayRef<int64_t> coefficients) {
   if (auto c = dyn_cast<AffineConstantExpr>(expr)) {
     constant += factor * c.getValue();
     return true;
@@ -62,8 +63,8 @@ static LogicalResult findExtents(Exec &x, const Inst &inst, ArrayRef<Operand> op
       if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
         int64_t &extent = extents[dim.getPosition()], actual = operand.shape()[d];
         if (extent >= 0 && extent != actual)
-          return x.error(inst, "has operands whose extents do not agree: " + Twine(extent) + " and " + Twine(actual) +
-                                   " for loop " + Twine(dim.getPosition()));
+          return x.error(inst, "has operands whose extents do not agree: " + Twine(extent) + " and " +
+                                   Twine(actual) + " for loop " + Twine(dim.getPosition()));
         extent = actual;
       }
   for (auto [d, extent] : llvm::enumerate(extents))
@@ -119,7 +120,8 @@ static int64_t linearPosition(const Operand &operand, ArrayRef<int64_t> point) {
 }
 
 // The element may be undefined: many regions ignore the old value of their output.
-static LogicalResult loadElement(Exec &x, const Inst &inst, Operand &operand, ArrayRef<int64_t> point, Val &value) {
+static LogicalResult loadElement(Exec &x, const Inst &inst, Operand &operand, ArrayRef<int64_t> point,
+                                 Val &value) {
   if (operand.isScalar()) {
     value = operand.value;
     return success();
@@ -214,8 +216,7 @@ namespace {
 struct Tiling {
   SmallVector<int64_t, 4> positions, tiles, permutation;
 
-  template <typename Op>
-  LogicalResult read(Exec &x, const Inst &inst, Op op, unsigned rank) {
+  template <typename Op> LogicalResult read(Exec &x, const Inst &inst, Op op, unsigned rank) {
     positions.assign(op.getInnerDimsPos().begin(), op.getInnerDimsPos().end());
     permutation.assign(op.getOuterDimsPerm().begin(), op.getOuterDimsPerm().end());
     if (permutation.empty())
@@ -313,7 +314,8 @@ static LogicalResult softmax(Exec &x, const Inst &inst) {
         sum += expl(toDouble(from.info, from.load(start + k * stride)) - largest);
       for (int64_t k = 0; k < extent; ++k)
         to->store(start + k * stride,
-                  fromLongDouble(from.info, expl(toDouble(from.info, from.load(start + k * stride)) - largest) / sum));
+                  fromLongDouble(from.info,
+                                 expl(toDouble(from.info, from.load(start + k * stride)) - largest) / sum));
     } while (nextIndex(index, outer));
   }
   x.out(inst) = Val::of(to.get());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The math dialect. Functions of floats are computed with more precision than the type has (double for types up to
-// f32, long double for f64) and rounded once, so that they are right or almost always right in the last bit.
+// The math dialect. Functions of floats are computed with more precision than the type has (double for types
+// up to f32, long double for f64) and rounded once, so that they are right or almost always right in the last
+// bit.
 #include "tessera/oracle/Interpreter.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -59,12 +60,14 @@ static LogicalResult copySign(Exec &, const Inst &inst, const Val &a, const Val 
   return success();
 }
 
-static LogicalResult fusedMultiplyAdd(Exec &, const Inst &inst, const Val &a, const Val &b, const Val &c, Val &out) {
+static LogicalResult fusedMultiplyAdd(Exec &, const Inst &inst, const Val &a, const Val &b, const Val &c,
+                                      Val &out) {
   out = fmaFloat(inst.operandInfo, a, b, c);
   return success();
 }
 
-static LogicalResult clampf(Exec &, const Inst &inst, const Val &value, const Val &low, const Val &high, Val &out) {
+static LogicalResult clampf(Exec &, const Inst &inst, const Val &value, const Val &low, const Val &high,
+                            Val &out) {
   const ElementInfo &info = inst.operandInfo;
   out = combineScalars(Combine::MinimumF, info, combineScalars(Combine::MaximumF, info, value, low), high);
   return success();
@@ -86,8 +89,7 @@ static LogicalResult sincos(Exec &x, const Inst &inst) {
 
 enum class FloatClass { Finite, Infinite, NaN, Normal };
 
-template <FloatClass kind>
-static LogicalResult classify(Exec &, const Inst &inst, const Val &a, Val &out) {
+template <FloatClass kind> static LogicalResult classify(Exec &, const Inst &inst, const Val &a, Val &out) {
   APFloat number = a.getFloat(*inst.operandInfo.semantics);
   out.setScalar(kind == FloatClass::Finite     ? number.isFinite()
                 : kind == FloatClass::Infinite ? number.isInfinity()
@@ -107,8 +109,7 @@ static LogicalResult absi(Exec &, const Inst &inst, const Val &a, Val &out) {
 
 enum class Counting { LeadingZeros, TrailingZeros, Ones };
 
-template <Counting kind>
-static LogicalResult countBits(Exec &, const Inst &inst, const Val &a, Val &out) {
+template <Counting kind> static LogicalResult countBits(Exec &, const Inst &inst, const Val &a, Val &out) {
   unsigned width = inst.operandInfo.width;
   APInt value = a.getInt(width);
   unsigned count = kind == Counting::LeadingZeros    ? value.countl_zero()
@@ -150,7 +151,7 @@ static LogicalResult fpowi(Exec &x, const Inst &inst, const Val &a, const Val &b
 }
 
 void oracle::addMath(HandlerTable &table) {
-#define TESSERA_FUNCTION(name)                                                                                         \
+#define TESSERA_FUNCTION(name)                                                                               \
   table.add("math." #name, unary<function1<static_cast<double (*)(double)>(::name), ::name##l>>)
   TESSERA_FUNCTION(acos);
   TESSERA_FUNCTION(acosh);

@@ -7,8 +7,7 @@
 using namespace tessera;
 using namespace tessera::oracle;
 
-template <bool isStack>
-static LogicalResult alloc(Exec &x, const Inst &inst) {
+template <bool isStack> static LogicalResult alloc(Exec &x, const Inst &inst) {
   auto type = cast<MemRefType>(inst.op->getResult(0).getType());
   SmallVector<int64_t, 4> shape;
   unsigned first = 0;
@@ -85,7 +84,8 @@ static LogicalResult castView(Exec &x, const Inst &inst) {
     return failure();
   SmallVector<int64_t> strides;
   int64_t offset;
-  if (auto ranked = dyn_cast<MemRefType>(type); ranked && succeeded(ranked.getStridesAndOffset(strides, offset))) {
+  if (auto ranked = dyn_cast<MemRefType>(type);
+      ranked && succeeded(ranked.getStridesAndOffset(strides, offset))) {
     bool fits = ShapedType::isDynamic(offset) || offset == source.offset;
     for (size_t d = 0; d < strides.size(); ++d)
       fits &= ShapedType::isDynamic(strides[d]) || strides[d] == source.strides[d] || source.sizes[d] == 1;
@@ -236,7 +236,8 @@ static LogicalResult global(Exec &x, const Inst &inst) {
     // Globals exist before any instance does.
     buffer.level = 0;
     if (auto initial = symbol.getInitialValue(); initial && !isa<UnitAttr>(*initial)) {
-      std::optional<Val> content = constantValue(*initial, RankedTensorType::get(type.getShape(), type.getElementType()));
+      std::optional<Val> content =
+          constantValue(*initial, RankedTensorType::get(type.getShape(), type.getElementType()));
       if (!content)
         return x.error(inst, "has an initial value that the oracle cannot represent");
       for (int64_t e = 0; e < buffer.count; ++e)

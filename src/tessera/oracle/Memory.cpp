@@ -44,8 +44,9 @@ static LogicalResult reportRace(const Exec &x, const Inst &inst, const Buffer &b
     whose = (" of node '" + node.getName() + "'").str();
   else
     who = "iterations";
-  return x.error(inst, "races: " + who + " " + level.describe(other) + " and " + level.describe(level.instance) + whose +
-                           " touch element " + Twine(position) + " of " + buffer.name + " without order (" + what + ")");
+  return x.error(inst, "races: " + who + " " + level.describe(other) + " and " +
+                           level.describe(level.instance) + whose + " touch element " + Twine(position) +
+                           " of " + buffer.name + " without order (" + what + ")");
 }
 
 static LogicalResult detectRace(const Exec &x, const Inst &inst, Buffer &buffer, int64_t position,
@@ -94,8 +95,8 @@ LogicalResult Exec::touch(const Inst &inst, const MemRef &view, int64_t position
   if (buffer.isFreed)
     return error(inst, "uses " + Twine(buffer.name) + " after it was freed");
   if (position < 0 || position >= buffer.count)
-    return error(inst, "leaves the memory of " + Twine(buffer.name) + ": element " + Twine(position) + " of " +
-                           Twine(buffer.count));
+    return error(inst, "leaves the memory of " + Twine(buffer.name) + ": element " + Twine(position) +
+                           " of " + Twine(buffer.count));
   if (view.access == Access::Accumulate && how != Touching::Accumulate)
     return error(inst, "reads or writes memory of an 'acc' port; expected 'dfg.accumulate'");
   if (how != Touching::Read && (view.access == Access::Read || buffer.isConstant))
@@ -133,7 +134,8 @@ LogicalResult Exec::load(const Inst &inst, const MemRef &view, ArrayRef<int64_t>
   return success();
 }
 
-LogicalResult Exec::store(const Inst &inst, const MemRef &view, ArrayRef<int64_t> index, const Val &value) const {
+LogicalResult Exec::store(const Inst &inst, const MemRef &view, ArrayRef<int64_t> index,
+                          const Val &value) const {
   if (failed(checkBounds(inst, index, view.sizes, "memref")))
     return failure();
   int64_t position = view.position(index);
@@ -160,7 +162,8 @@ LogicalResult Exec::loadAll(const Inst &inst, const MemRef &view, Val &tensor) c
 
 LogicalResult Exec::storeAll(const Inst &inst, const MemRef &view, const Elements &elements) const {
   if (ArrayRef<int64_t>(view.sizes) != ArrayRef<int64_t>(elements.shape))
-    return error(inst, "expected extents " + formatIndex(view.sizes) + ", but got " + formatIndex(elements.shape));
+    return error(inst,
+                 "expected extents " + formatIndex(view.sizes) + ", but got " + formatIndex(elements.shape));
   SmallVector<int64_t, 4> index(view.sizes.size());
   for (int64_t e = 0, count = elements.size(); e < count; ++e) {
     if (failed(store(inst, view, index, elements.load(e))))

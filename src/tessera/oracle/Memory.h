@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Memory while the oracle runs: buffers that remember which elements hold a value and who touched them last, and the
-// views of them that memref values are.
+// Memory while the oracle runs: buffers that remember which elements hold a value and who touched them last,
+// and the views of them that memref values are.
 #pragma once
 
 #include "tessera/oracle/Values.h"
@@ -9,7 +9,8 @@
 
 namespace tessera::oracle {
 
-/// Who touched one element last, as far as one level of parallel instances goes. Instances are counted from 1.
+/// Who touched one element last, as far as one level of parallel instances goes. Instances are counted
+/// from 1.
 struct Touch {
   uint64_t writeEpoch = 0, readEpoch = 0;
   uint64_t writer = 0, reader = 0, otherReader = 0;
@@ -35,7 +36,8 @@ struct Buffer : Object {
   bool isFreed = false, isConstant = false;
   /// One table for each level from `level` on; made when first needed.
   std::vector<std::vector<Touch>> touches;
-  /// Float sums and products of an `acc` port while its node runs: more precise than the elements, rounded once at its end.
+  /// Float sums and products of an `acc` port while its node runs: more precise than the elements, rounded
+  /// once at its end.
   std::vector<long double> precise;
   std::vector<uint8_t> hasPrecise;
 

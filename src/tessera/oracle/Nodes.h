@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What becomes of the values that a node's instances yield, and how instances that meet at barriers take turns.
+// What becomes of the values that a node's instances yield, and how instances that meet at barriers take
+// turns.
 #pragma once
 
 #include "tessera/oracle/Interpreter.h"
@@ -11,8 +12,8 @@ namespace tessera::oracle {
 /// The meaning of a named reduction.
 Combine toCombine(dfg::ReductionKind kind);
 
-/// A float sum or product is collected with more precision than its type has and rounded once at the end, because back ends
-/// may regroup it: the bound on their results is stated relative to this one.
+/// A float sum or product is collected with more precision than its type has and rounded once at the end,
+/// because back ends may regroup it: the bound on their results is stated relative to this one.
 bool isPrecise(dfg::ReductionAttr reduction, const ElementInfo &info);
 long double combinePrecise(dfg::ReductionKind kind, const ElementInfo &info, long double a, long double b);
 Val roundPrecise(const ElementInfo &info, long double value);
@@ -79,6 +80,7 @@ private:
 };
 
 /// Runs all instances, phase by phase.
-LogicalResult runPhases(Exec &x, const Inst &inst, LeafRun &leaf, std::vector<std::unique_ptr<Fiber>> &fibers);
+LogicalResult runPhases(Exec &x, const Inst &inst, LeafRun &leaf,
+                        std::vector<std::unique_ptr<Fiber>> &fibers);
 
 } // namespace tessera::oracle

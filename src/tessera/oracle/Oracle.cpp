@@ -23,13 +23,15 @@ LogicalResult Interpreter::import(Operation *op, StringRef name, Type type, cons
   if (info.kind == ElementInfo::None)
     return reportArray(op, name) << "has type " << type << ", which the oracle cannot represent";
   if (array.elementType != element)
-    return reportArray(op, name) << "expected elements of type " << element << ", but got " << array.elementType;
+    return reportArray(op, name) << "expected elements of type " << element << ", but got "
+                                 << array.elementType;
   bool fits = shaped ? shaped.hasRank() && shaped.getRank() == static_cast<int64_t>(array.shape.size())
                      : array.shape.empty();
   for (size_t d = 0; fits && d < array.shape.size(); ++d)
     fits = shaped.isDynamicDim(d) ? array.shape[d] >= 0 : shaped.getDimSize(d) == array.shape[d];
   if (!fits)
-    return reportArray(op, name) << "expected extents of " << type << ", but got " << formatIndex(array.shape);
+    return reportArray(op, name) << "expected extents of " << type << ", but got "
+                                 << formatIndex(array.shape);
   size_t size = elementBytes(element);
   int64_t count = countElements(array.shape);
   if (array.bytes.size() != size * count)
@@ -38,7 +40,8 @@ LogicalResult Interpreter::import(Operation *op, StringRef name, Type type, cons
   for (int64_t e = 0; e < count; ++e) {
     SmallVector<uint64_t, 2> words(std::max<size_t>(1, (size + 7) / 8), 0);
     std::memcpy(words.data(), &array.bytes[e * size], size);
-    elements->store(e, Val::integer(APInt(static_cast<unsigned>(words.size() * 64), words).trunc(info.width)));
+    elements->store(e,
+                    Val::integer(APInt(static_cast<unsigned>(words.size() * 64), words).trunc(info.width)));
   }
   if (!shaped) {
     value = elements->load(0);
@@ -86,7 +89,8 @@ FailureOr<Array> Interpreter::exportValue(Operation *op, StringRef name, Type ty
   return array;
 }
 
-FailureOr<std::vector<Array>> Interpreter::activate(dfg::GraphOp graph, ArrayRef<Array> inputs, GraphStates &states) {
+FailureOr<std::vector<Array>> Interpreter::activate(dfg::GraphOp graph, ArrayRef<Array> inputs,
+                                                    GraphStates &states) {
   if (inputs.size() != graph.getArgumentTypes().size())
     return graph.emitOpError() << "expected " << graph.getArgumentTypes().size() << " inputs, but got "
                                << inputs.size(),
@@ -117,7 +121,8 @@ FailureOr<std::vector<Array>> Interpreter::activate(dfg::GraphOp graph, ArrayRef
 FailureOr<std::vector<Array>> Interpreter::callHost(func::FuncOp function, ArrayRef<Array> inputs) {
   FunctionType type = function.getFunctionType();
   if (inputs.size() != type.getNumInputs())
-    return function.emitOpError() << "expected " << type.getNumInputs() << " inputs, but got " << inputs.size(),
+    return function.emitOpError() << "expected " << type.getNumInputs() << " inputs, but got "
+                                  << inputs.size(),
            failure();
   Vals args(inputs.size()), results;
   for (size_t i = 0; i < inputs.size(); ++i)
@@ -132,7 +137,8 @@ FailureOr<std::vector<Array>> Interpreter::callHost(func::FuncOp function, Array
     return failure();
   std::vector<Array> outputs;
   for (size_t i = 0; i < results.size(); ++i) {
-    FailureOr<Array> array = exportValue(function, "result " + std::to_string(i), type.getResult(i), results[i]);
+    FailureOr<Array> array =
+        exportValue(function, "result " + std::to_string(i), type.getResult(i), results[i]);
     if (failed(array))
       return failure();
     outputs.push_back(std::move(*array));
@@ -140,20 +146,21 @@ FailureOr<std::vector<Array>> Interpreter::callHost(func::FuncOp function, Array
   return outputs;
 }
 
-FailureOr<std::vector<Array>> oracle::runGraph(dfg::GraphOp graph, ArrayRef<Array> inputs, const Options &options) {
-  Interpreter interpreter(graph, options);
+FailureOr<std::vector<Array>> oracle::runGraph(dfg::GraphOp graph, ArrayRef<Array> inputs,
+                                               const Options &options) {
+  Interpreter interpreter(options);
   GraphStates states;
   return interpreter.activate(graph, inputs, states);
 }
 
 FailureOr<std::vector<Array>> oracle::runFunction(func::FuncOp function, ArrayRef<Array> inputs,
                                                   const Options &options) {
-  Interpreter interpreter(function, options);
+  Interpreter interpreter(options);
   return interpreter.callHost(function, inputs);
 }
 
 Stream::Stream(dfg::GraphOp graph, const Options &options)
-    : graph(graph), interpreter(std::make_unique<Interpreter>(graph, options)),
+    : graph(graph), interpreter(std::make_unique<Interpreter>(options)),
       states(std::make_unique<GraphStates>()) {}
 Stream::Stream(Stream &&) noexcept = default;
 Stream::~Stream() = default;

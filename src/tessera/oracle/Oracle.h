@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The reference interpreter: what a program means. It executes dfg graphs and host functions directly, one operation
-// after the other, and shares no lowering with the back ends. Whatever the language leaves undefined (an index out
-// of bounds, a division by zero, an element read before it was written, a race between instances) is reported as an error
-// at the operation, never guessed.
+// The reference interpreter: what a program means. It executes dfg graphs and host functions directly, one
+// operation after the other, and shares no lowering with the back ends. Whatever the language leaves
+// undefined (an index out of bounds, a division by zero, an element read before it was written, a race
+// between instances) is reported as an error at the operation, never guessed.
+//
+// Choices it makes where a back end is free: instances run in row-major order, between two barriers too.
+// `reduce` with a named float sum or product (and `dfg.accumulate` into such a port) collects in double, for
+// f64 in long double, and rounds once at the end; all other reductions, and `fold`, combine in the element's
+// type in row-major order, starting from the identity. Functions of the math dialect are computed with more
+// precision than the type has and rounded once. Fast-math flags are ignored. A launch runs at once. NaN has
+// no particular payload.
 #pragma once
 
 #include "tessera/ir/dfg/Dfg.h"
@@ -14,8 +21,8 @@
 
 namespace tessera::oracle {
 
-/// An array that goes in or comes out: row-major, little endian, scalars with an empty shape. An element takes the
-/// next power of two of bytes that holds its width (`i1` one, `index` eight).
+/// An array that goes in or comes out: row-major, little endian, scalars with an empty shape. An element
+/// takes the next power of two of bytes that holds its width (`i1` one, `index` eight).
 struct Array {
   Type elementType;
   std::vector<int64_t> shape;
@@ -34,18 +41,20 @@ struct Options {
   int64_t maxElements = int64_t(1) << 28;
 };
 
-/// Runs one activation of a graph. Memref inputs are copied in; memref results are copied out. On failure, errors
-/// have been emitted at the operations they concern.
-FailureOr<std::vector<Array>> runGraph(dfg::GraphOp graph, ArrayRef<Array> inputs, const Options &options = {});
+/// Runs one activation of a graph. Memref inputs are copied in; memref results are copied out. On failure,
+/// errors have been emitted at the operations they concern.
+FailureOr<std::vector<Array>> runGraph(dfg::GraphOp graph, ArrayRef<Array> inputs,
+                                       const Options &options = {});
 
 /// Runs a host function of the same module as its graphs.
-FailureOr<std::vector<Array>> runFunction(func::FuncOp function, ArrayRef<Array> inputs, const Options &options = {});
+FailureOr<std::vector<Array>> runFunction(func::FuncOp function, ArrayRef<Array> inputs,
+                                          const Options &options = {});
 
 class Interpreter;
 struct GraphStates;
 
-/// A graph opened as a stream: each push is one activation, executed at once; results are popped in order. The
-/// module must outlive it and not change.
+/// A graph opened as a stream: each push is one activation, executed at once; results are popped in order.
+/// The module must outlive it and not change.
 class Stream {
 public:
   explicit Stream(dfg::GraphOp graph, const Options &options = {});

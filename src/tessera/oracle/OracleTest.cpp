@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Runs the programs in test/*.mlir. A file holds programs separated by `// -----`; each has a function @main without arguments
-// and says in comments what comes of it: `// EXPECT: 1, 2; 0.5` the elements of the results, bit for bit, or
-// `// ERROR: text` a part of the message, or `// NOTE: text` a part of one of its notes. `// UNVERIFIED:` keeps the verifier
-// away from programs that it would refuse, `// LIMIT:` sets a limit of operations, `// RACES:` switches the detector off.
+// Runs the programs in test/*.mlir. A file holds programs separated by `// -----`; each has a function @main
+// without arguments and says in comments what comes of it: `// EXPECT: 1, 2; 0.5` the elements of the
+// results, bit for bit, or
+// `// ERROR: text` a part of the message, or `// NOTE: text` a part of one of its notes. `// UNVERIFIED:`
+// keeps the verifier away from programs that it would refuse, `// LIMIT:` sets a limit of operations, `//
+// RACES:` switches the detector off.
 #include "tessera/oracle/Oracle.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -114,9 +116,9 @@ protected:
         APFloat(floating.getFloatSemantics(), actual).toString(text);
         got = text.str().str() + " = ";
       }
-      EXPECT_TRUE(actual == wanted) << "element " << e << ": expected " << words[e].trim().str() << ", but got " << got
-                                    << llvm::toString(actual, 10, /*Signed=*/true) << " = 0x"
-                                    << llvm::toString(actual, 16, /*Signed=*/false);
+      EXPECT_TRUE(actual == wanted) << "element " << e << ": expected " << words[e].trim().str()
+                                    << ", but got " << got << llvm::toString(actual, 10, /*Signed=*/true)
+                                    << " = 0x" << llvm::toString(actual, 16, /*Signed=*/false);
     }
   }
 

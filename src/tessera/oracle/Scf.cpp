@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Structured control flow. Parallel loops run in row-major order; their iterations are instances for the race detector.
+// Structured control flow. Parallel loops run in row-major order; their iterations are instances for the race
+// detector.
 #include "tessera/oracle/Tensors.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -168,7 +169,8 @@ static LogicalResult runParallel(Exec &x, const Inst &inst) {
   return success();
 }
 
-// One tensor.parallel_insert_slice at the end of an iteration. `owners` says which iteration wrote each element.
+// One tensor.parallel_insert_slice at the end of an iteration. `owners` says which iteration wrote each
+// element.
 static LogicalResult insertInParallel(Exec &x, const Inst &inst, Val &target, std::vector<uint64_t> &owners) {
   auto op = cast<tensor::ParallelInsertSliceOp>(inst.op);
   Slice slice;
@@ -182,14 +184,16 @@ static LogicalResult insertInParallel(Exec &x, const Inst &inst, Val &target, st
   if (failed(slice.check(x, inst, to.shape)))
     return failure();
   if (countElements(slice.sizes) != from.size())
-    return x.error(inst, "expected " + Twine(countElements(slice.sizes)) + " elements, but got " + Twine(from.size()));
+    return x.error(inst, "expected " + Twine(countElements(slice.sizes)) + " elements, but got " +
+                             Twine(from.size()));
   owners.resize(to.size());
   uint64_t self = x.levels.back().instance;
   int64_t e = 0;
   return slice.forEach(to.shape, [&](int64_t at) -> LogicalResult {
     if (owners[at] && owners[at] != self && x.interpreter.getOptions().detectRaces)
       return x.error(inst, "races: iterations " + x.levels.back().describe(owners[at]) + " and " +
-                               x.levels.back().describe(self) + " insert element " + Twine(at) + " of the result");
+                               x.levels.back().describe(self) + " insert element " + Twine(at) +
+                               " of the result");
     owners[at] = self;
     to.copyElement(at, from, e++);
     return success();
@@ -227,7 +231,8 @@ static LogicalResult runForall(Exec &x, const Inst &inst) {
         if (!isa<tensor::ParallelInsertSliceOp>(insert.op))
           return x.error(insert, "has no meaning in the oracle");
         for (unsigned k = 0; k < shared.size(); ++k)
-          if (body.args[rank + k] == insert.in[1] && failed(insertInParallel(x, insert, shared[k], owners[k])))
+          if (body.args[rank + k] == insert.in[1] &&
+              failed(insertInParallel(x, insert, shared[k], owners[k])))
             return failure();
       }
     } while (box.next(x));

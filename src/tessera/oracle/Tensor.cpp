@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The tensor dialect. Tensors are values: an operation that changes one takes the elements when it is their last
-// user, and copies them otherwise. Elements of `tensor.empty` are undefined until they are written.
+// The tensor dialect. Tensors are values: an operation that changes one takes the elements when it is their
+// last user, and copies them otherwise. Elements of `tensor.empty` are undefined until they are written.
 #include "tessera/oracle/Tensors.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -12,9 +12,10 @@ using namespace tessera::oracle;
 // Slices
 //===----------------------------------------------------------------------===//
 
-LogicalResult Slice::read(Exec &x, const Inst &inst, ArrayRef<int64_t> staticOffsets, ArrayRef<int64_t> staticSizes,
-                          ArrayRef<int64_t> staticStrides, unsigned first) {
-  if (failed(x.mixed(inst, staticOffsets, first, offsets)) || failed(x.mixed(inst, staticSizes, first, sizes)) ||
+LogicalResult Slice::read(Exec &x, const Inst &inst, ArrayRef<int64_t> staticOffsets,
+                          ArrayRef<int64_t> staticSizes, ArrayRef<int64_t> staticStrides, unsigned first) {
+  if (failed(x.mixed(inst, staticOffsets, first, offsets)) ||
+      failed(x.mixed(inst, staticSizes, first, sizes)) ||
       failed(x.mixed(inst, staticStrides, first, strides)))
     return failure();
   return success();
@@ -26,8 +27,8 @@ LogicalResult Slice::check(Exec &x, const Inst &inst, ArrayRef<int64_t> shape) c
       return x.error(inst, "makes a negative extent in " + formatIndex(sizes));
     int64_t last = offsets[d] + (sizes[d] - 1) * strides[d];
     if (sizes[d] > 0 && (offsets[d] < 0 || offsets[d] >= shape[d] || last < 0 || last >= shape[d]))
-      return x.error(inst, "takes the slice " + formatIndex(offsets) + formatIndex(sizes) + formatIndex(strides) +
-                               ", which leaves the extents " + formatIndex(shape));
+      return x.error(inst, "takes the slice " + formatIndex(offsets) + formatIndex(sizes) +
+                               formatIndex(strides) + ", which leaves the extents " + formatIndex(shape));
   }
   return success();
 }
@@ -99,7 +100,8 @@ static LogicalResult extract(Exec &x, const Inst &inst) {
   if (at < 0)
     return x.checkBounds(inst, ArrayRef(index, rank), elements.shape, "tensor");
   if (!elements.isDefined(at))
-    return x.error(inst, "reads element " + formatIndex(ArrayRef(index, rank)) + " of a tensor before it was written");
+    return x.error(inst, "reads element " + formatIndex(ArrayRef(index, rank)) +
+                             " of a tensor before it was written");
   if (elements.info.isWide())
     x.out(inst) = elements.load(at);
   else
@@ -282,7 +284,8 @@ static LogicalResult extractSlice(Exec &x, const Inst &inst) {
   Val result;
   if (failed(slice.read(x, inst, op.getStaticOffsets(), op.getStaticSizes(), op.getStaticStrides(), 1)) ||
       failed(slice.check(x, inst, from.shape)) ||
-      failed(x.allocate(inst, inst.resultInfo, slicedShape(op.getType(), slice.sizes), result, /*isDefined=*/true)))
+      failed(x.allocate(inst, inst.resultInfo, slicedShape(op.getType(), slice.sizes), result,
+                        /*isDefined=*/true)))
     return failure();
   Elements &to = result.elements();
   int64_t e = 0;
@@ -306,7 +309,8 @@ static LogicalResult insertSlice(Exec &x, const Inst &inst) {
       failed(slice.check(x, inst, to.shape)))
     return failure();
   if (countElements(slice.sizes) != from.size())
-    return x.error(inst, "expected " + Twine(countElements(slice.sizes)) + " elements, but got " + Twine(from.size()));
+    return x.error(inst, "expected " + Twine(countElements(slice.sizes)) + " elements, but got " +
+                             Twine(from.size()));
   int64_t e = 0;
   (void)slice.forEach(to.shape, [&](int64_t at) {
     to.copyElement(at, from, e++);
@@ -324,7 +328,8 @@ static LogicalResult pad(Exec &x, const Inst &inst) {
   const Elements &from = source.elements();
   unsigned first = 1;
   SmallVector<int64_t, 4> low, high, shape(from.shape);
-  if (failed(x.mixed(inst, op.getStaticLow(), first, low)) || failed(x.mixed(inst, op.getStaticHigh(), first, high)))
+  if (failed(x.mixed(inst, op.getStaticLow(), first, low)) ||
+      failed(x.mixed(inst, op.getStaticHigh(), first, high)))
     return failure();
   for (size_t d = 0; d < shape.size(); ++d) {
     if (low[d] < 0 || high[d] < 0)

@@ -11,11 +11,12 @@ struct Slice {
   SmallVector<int64_t, 4> offsets, sizes, strides;
 
   /// Reads the mixed static and dynamic parts of an operation; `first` is its first dynamic operand.
-  LogicalResult read(Exec &x, const Inst &inst, ArrayRef<int64_t> staticOffsets, ArrayRef<int64_t> staticSizes,
-                     ArrayRef<int64_t> staticStrides, unsigned first);
+  LogicalResult read(Exec &x, const Inst &inst, ArrayRef<int64_t> staticOffsets,
+                     ArrayRef<int64_t> staticSizes, ArrayRef<int64_t> staticStrides, unsigned first);
   /// An error when a part of the slice lies outside.
   LogicalResult check(Exec &x, const Inst &inst, ArrayRef<int64_t> shape) const;
-  /// Calls `f` with the linear positions of the slice in elements of this shape, in row-major order; stops when it fails.
+  /// Calls `f` with the linear positions of the slice in elements of this shape, in row-major order; stops
+  /// when it fails.
   LogicalResult forEach(ArrayRef<int64_t> shape, function_ref<LogicalResult(int64_t)> f) const;
 };
 

@@ -22,7 +22,11 @@ ElementInfo ElementInfo::get(Type type) {
   } else if (auto floating = dyn_cast<FloatType>(type)) {
     info.semantics = &floating.getFloatSemantics();
     info.width = floating.getWidth();
-    info.kind = type.isF16() ? F16 : type.isBF16() ? BF16 : type.isF32() ? F32 : type.isF64() ? F64 : OtherFloat;
+    info.kind = type.isF16()    ? F16
+                : type.isBF16() ? BF16
+                : type.isF32()  ? F32
+                : type.isF64()  ? F64
+                                : OtherFloat;
   }
   info.mask = info.width >= 64 ? ~uint64_t(0) : (uint64_t(1) << info.width) - 1;
   return info;
@@ -131,9 +135,12 @@ uint64_t oracle::roundDouble(double value, int precision, int exponentBits) {
   int exponent = std::max(std::ilogb(magnitude), emin);
   // Scaling by a power of two is exact, so that this is the only rounding.
   auto digits = static_cast<uint64_t>(std::nearbyint(std::ldexp(magnitude, precision - 1 - exponent)));
-  // The digits may carry into the next exponent, or a subnormal into the first normal: the encoding is monotonic.
+  // The digits may carry into the next exponent, or a subnormal into the first normal: the encoding is
+  // monotonic.
   uint64_t hidden = uint64_t(1) << (precision - 1);
-  uint64_t bits = digits < hidden ? digits : (static_cast<uint64_t>(exponent + bias) << (precision - 1)) + digits - hidden;
+  uint64_t bits = digits < hidden
+                      ? digits
+                      : (static_cast<uint64_t>(exponent + bias) << (precision - 1)) + digits - hidden;
   return sign | std::min(bits, infinity);
 }
 
@@ -152,11 +159,16 @@ double oracle::halfToDouble(uint64_t bits) {
 
 double oracle::toDouble(const ElementInfo &info, const Val &value) {
   switch (info.kind) {
-  case ElementInfo::F32: return asFloat(value.getBits());
-  case ElementInfo::F64: return asDouble(value.getBits());
-  case ElementInfo::F16: return halfToDouble(value.getBits());
-  case ElementInfo::BF16: return bfloatToDouble(value.getBits());
-  default: break;
+  case ElementInfo::F32:
+    return asFloat(value.getBits());
+  case ElementInfo::F64:
+    return asDouble(value.getBits());
+  case ElementInfo::F16:
+    return halfToDouble(value.getBits());
+  case ElementInfo::BF16:
+    return bfloatToDouble(value.getBits());
+  default:
+    break;
   }
   APFloat number = value.getFloat(*info.semantics);
   bool lost;
@@ -166,11 +178,16 @@ double oracle::toDouble(const ElementInfo &info, const Val &value) {
 
 Val oracle::fromDouble(const ElementInfo &info, double value) {
   switch (info.kind) {
-  case ElementInfo::F32: return Val::scalar(fromFloat(static_cast<float>(value)));
-  case ElementInfo::F64: return Val::scalar(fromDouble(value));
-  case ElementInfo::F16: return Val::scalar(roundDouble(value, 11, 5));
-  case ElementInfo::BF16: return Val::scalar(roundDouble(value, 8, 8));
-  default: break;
+  case ElementInfo::F32:
+    return Val::scalar(fromFloat(static_cast<float>(value)));
+  case ElementInfo::F64:
+    return Val::scalar(fromDouble(value));
+  case ElementInfo::F16:
+    return Val::scalar(roundDouble(value, 11, 5));
+  case ElementInfo::BF16:
+    return Val::scalar(roundDouble(value, 8, 8));
+  default:
+    break;
   }
   APFloat number(value);
   bool lost;

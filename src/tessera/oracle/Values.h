@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What an SSA value is while the oracle runs: a small tagged variant that holds a scalar's bits, or counts a reference
-// to elements (tensors and vectors), to memory, or to another object. Nothing here knows an operation.
+// What an SSA value is while the oracle runs: a small tagged variant that holds a scalar's bits, or counts a
+// reference to elements (tensors and vectors), to memory, or to another object. Nothing here knows an
+// operation.
 #pragma once
 
 #include "tessera/ir/LLVM.h"
@@ -40,8 +41,7 @@ struct Object {
   unsigned refs = 0;
 };
 
-template <typename T>
-class Ref {
+template <typename T> class Ref {
 public:
   Ref() = default;
   Ref(T *object) : object(object) { retain(); }
@@ -85,7 +85,9 @@ public:
 
   Val() = default;
   Val(const Val &) = default;
-  Val(Val &&other) noexcept : object(std::move(other.object)), bits(other.bits), tag(other.tag) { other.tag = Undef; }
+  Val(Val &&other) noexcept : object(std::move(other.object)), bits(other.bits), tag(other.tag) {
+    other.tag = Undef;
+  }
   Val &operator=(const Val &other) {
     if (tag <= Scalar && other.tag <= Scalar) {
       bits = other.bits;
@@ -223,7 +225,9 @@ inline double asDouble(uint64_t bits) { return std::bit_cast<double>(bits); }
 inline uint64_t fromFloat(float value) { return std::bit_cast<uint32_t>(value); }
 inline uint64_t fromDouble(double value) { return std::bit_cast<uint64_t>(value); }
 double halfToDouble(uint64_t bits);
-inline double bfloatToDouble(uint64_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+inline double bfloatToDouble(uint64_t bits) {
+  return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+}
 
 /// The value of a float of at most 64 bits, which double holds exactly.
 double toDouble(const ElementInfo &info, const Val &value);

@@ -27,19 +27,32 @@ LogicalResult oracle::isActive(Exec &x, const Inst &inst, const Val *mask, int64
 
 Combine oracle::toCombine(vector::CombiningKind kind, bool isFloat) {
   switch (kind) {
-  case vector::CombiningKind::ADD: return isFloat ? Combine::AddF : Combine::AddI;
-  case vector::CombiningKind::MUL: return isFloat ? Combine::MulF : Combine::MulI;
-  case vector::CombiningKind::MINUI: return Combine::MinUI;
-  case vector::CombiningKind::MINSI: return Combine::MinSI;
-  case vector::CombiningKind::MINNUMF: return Combine::MinNumF;
-  case vector::CombiningKind::MAXUI: return Combine::MaxUI;
-  case vector::CombiningKind::MAXSI: return Combine::MaxSI;
-  case vector::CombiningKind::MAXNUMF: return Combine::MaxNumF;
-  case vector::CombiningKind::AND: return Combine::AndI;
-  case vector::CombiningKind::OR: return Combine::OrI;
-  case vector::CombiningKind::XOR: return Combine::XOrI;
-  case vector::CombiningKind::MINIMUMF: return Combine::MinimumF;
-  case vector::CombiningKind::MAXIMUMF: return Combine::MaximumF;
+  case vector::CombiningKind::ADD:
+    return isFloat ? Combine::AddF : Combine::AddI;
+  case vector::CombiningKind::MUL:
+    return isFloat ? Combine::MulF : Combine::MulI;
+  case vector::CombiningKind::MINUI:
+    return Combine::MinUI;
+  case vector::CombiningKind::MINSI:
+    return Combine::MinSI;
+  case vector::CombiningKind::MINNUMF:
+    return Combine::MinNumF;
+  case vector::CombiningKind::MAXUI:
+    return Combine::MaxUI;
+  case vector::CombiningKind::MAXSI:
+    return Combine::MaxSI;
+  case vector::CombiningKind::MAXNUMF:
+    return Combine::MaxNumF;
+  case vector::CombiningKind::AND:
+    return Combine::AndI;
+  case vector::CombiningKind::OR:
+    return Combine::OrI;
+  case vector::CombiningKind::XOR:
+    return Combine::XOrI;
+  case vector::CombiningKind::MINIMUMF:
+    return Combine::MinimumF;
+  case vector::CombiningKind::MAXIMUMF:
+    return Combine::MaximumF;
   }
   return Combine::AddI;
 }
@@ -107,8 +120,8 @@ static LogicalResult extract(Exec &x, const Inst &inst) {
   const Elements &from = source.elements();
   int64_t offset, count;
   bool isPoison;
-  if (failed(findPart(x, inst, cast<vector::ExtractOp>(inst.op).getStaticPosition(), 1, from.shape, offset, count,
-                      isPoison)))
+  if (failed(findPart(x, inst, cast<vector::ExtractOp>(inst.op).getStaticPosition(), 1, from.shape, offset,
+                      count, isPoison)))
     return failure();
   if (!inst.isShaped) {
     x.out(inst) = isPoison ? Val() : from.load(offset);
@@ -128,8 +141,8 @@ static LogicalResult insert(Exec &x, const Inst &inst) {
   Elements &to = mutate(target);
   int64_t offset, count;
   bool isPoison;
-  if (failed(findPart(x, inst, cast<vector::InsertOp>(inst.op).getStaticPosition(), 2, to.shape, offset, count,
-                      isPoison)))
+  if (failed(findPart(x, inst, cast<vector::InsertOp>(inst.op).getStaticPosition(), 2, to.shape, offset,
+                      count, isPoison)))
     return failure();
   if (isPoison) {
     for (int64_t e = 0, all = to.size(); e < all; ++e)
@@ -316,7 +329,8 @@ static LogicalResult deinterleave(Exec &x, const Inst &inst) {
   return success();
 }
 
-static LogicalResult fusedMultiplyAdd(Exec &x, const Inst &inst, const Val &a, const Val &b, const Val &c, Val &out) {
+static LogicalResult fusedMultiplyAdd(Exec &x, const Inst &inst, const Val &a, const Val &b, const Val &c,
+                                      Val &out) {
   out = fmaFloat(inst.operandInfo, a, b, c);
   return success();
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Vectors to and from memory and tensors: transfers, masked and indexed accesses. Lanes that are masked off touch nothing.
+// Vectors to and from memory and tensors: transfers, masked and indexed accesses. Lanes that are masked off
+// touch nothing.
 #include "tessera/oracle/Vectors.h"
 
 using namespace tessera;
@@ -44,8 +45,7 @@ struct Transfer {
   SmallVector<unsigned> maskDims;
   SmallVector<int64_t, 4> maskShape;
 
-  template <typename Op>
-  LogicalResult init(Exec &x, const Inst &inst, Op op, ArrayRef<int64_t> vectorShape) {
+  template <typename Op> LogicalResult init(Exec &x, const Inst &inst, Op op, ArrayRef<int64_t> vectorShape) {
     for (Value index : op.getIndices()) {
       const Val &v = operandValue(x, inst, index);
       if (v.isUndef())
@@ -170,8 +170,7 @@ static LogicalResult forLanes(Exec &x, const Inst &inst, ValueRange indices, Arr
   return success();
 }
 
-template <typename Op>
-static LogicalResult load(Exec &x, const Inst &inst) {
+template <typename Op> static LogicalResult load(Exec &x, const Inst &inst) {
   auto op = cast<Op>(inst.op);
   Place place{x, inst, x.in(inst, 0)};
   Ref<Elements> to = newVector(op.getVectorType());
@@ -180,25 +179,25 @@ static LogicalResult load(Exec &x, const Inst &inst) {
     mask = &operandValue(x, inst, op.getMask());
     passThrough = &operandValue(x, inst, op.getPassThru());
   }
-  if (failed(forLanes(x, inst, op.getIndices(), to->shape, [&](int64_t e, ArrayRef<int64_t> at) -> LogicalResult {
-        bool isOn;
-        Val value;
-        if (failed(isActive(x, inst, mask, e, isOn)))
-          return failure();
-        if (!isOn)
-          value = passThrough->elements().load(e);
-        else if (failed(place.load(at, value)))
-          return failure();
-        to->store(e, value);
-        return success();
-      })))
+  if (failed(forLanes(x, inst, op.getIndices(), to->shape,
+                      [&](int64_t e, ArrayRef<int64_t> at) -> LogicalResult {
+                        bool isOn;
+                        Val value;
+                        if (failed(isActive(x, inst, mask, e, isOn)))
+                          return failure();
+                        if (!isOn)
+                          value = passThrough->elements().load(e);
+                        else if (failed(place.load(at, value)))
+                          return failure();
+                        to->store(e, value);
+                        return success();
+                      })))
     return failure();
   x.out(inst) = Val::of(to.get());
   return success();
 }
 
-template <typename Op>
-static LogicalResult store(Exec &x, const Inst &inst) {
+template <typename Op> static LogicalResult store(Exec &x, const Inst &inst) {
   auto op = cast<Op>(inst.op);
   const Val &value = operandValue(x, inst, op.getValueToStore());
   if (value.isUndef())
@@ -209,12 +208,13 @@ static LogicalResult store(Exec &x, const Inst &inst) {
   if constexpr (std::is_same_v<Op, vector::MaskedStoreOp>)
     mask = &operandValue(x, inst, op.getMask());
   const Elements &from = value.elements();
-  return forLanes(x, inst, op.getIndices(), from.shape, [&](int64_t e, ArrayRef<int64_t> at) -> LogicalResult {
-    bool isOn;
-    if (failed(isActive(x, inst, mask, e, isOn)))
-      return failure();
-    return isOn ? place.store(target, at, from.load(e)) : success();
-  });
+  return forLanes(x, inst, op.getIndices(), from.shape,
+                  [&](int64_t e, ArrayRef<int64_t> at) -> LogicalResult {
+                    bool isOn;
+                    if (failed(isActive(x, inst, mask, e, isOn)))
+                      return failure();
+                    return isOn ? place.store(target, at, from.load(e)) : success();
+                  });
 }
 
 // Lanes that are on take the next elements in turn.
@@ -222,7 +222,8 @@ static LogicalResult expandLoad(Exec &x, const Inst &inst) {
   auto op = cast<vector::ExpandLoadOp>(inst.op);
   Place place{x, inst, x.in(inst, 0)};
   Ref<Elements> to = newVector(op.getVectorType());
-  const Val &mask = operandValue(x, inst, op.getMask()), &passThrough = operandValue(x, inst, op.getPassThru());
+  const Val &mask = operandValue(x, inst, op.getMask()),
+            &passThrough = operandValue(x, inst, op.getPassThru());
   SmallVector<int64_t, 4> at;
   if (failed(x.indices(inst, 1, op.getIndices().size(), at)))
     return failure();
@@ -261,8 +262,8 @@ static LogicalResult compressStore(Exec &x, const Inst &inst) {
 //===----------------------------------------------------------------------===//
 
 // The element of one lane: the offsets, moved along the last dimension by the lane's index.
-static LogicalResult indexedElement(Exec &x, const Inst &inst, ArrayRef<int64_t> start, const Elements &indices,
-                                    int64_t lane, SmallVectorImpl<int64_t> &at) {
+static LogicalResult indexedElement(Exec &x, const Inst &inst, ArrayRef<int64_t> start,
+                                    const Elements &indices, int64_t lane, SmallVectorImpl<int64_t> &at) {
   Val index = indices.load(lane);
   if (index.isUndef())
     return x.undefined(inst);
@@ -275,7 +276,8 @@ static LogicalResult gather(Exec &x, const Inst &inst) {
   auto op = cast<vector::GatherOp>(inst.op);
   Place place{x, inst, x.in(inst, 0)};
   Ref<Elements> to = newVector(op.getVectorType());
-  const Val &mask = operandValue(x, inst, op.getMask()), &passThrough = operandValue(x, inst, op.getPassThru());
+  const Val &mask = operandValue(x, inst, op.getMask()),
+            &passThrough = operandValue(x, inst, op.getPassThru());
   const Elements &indices = operandValue(x, inst, op.getIndices()).elements();
   SmallVector<int64_t, 4> start, at;
   if (failed(x.indices(inst, 1, op.getOffsets().size(), start)))
@@ -305,8 +307,8 @@ static LogicalResult scatter(Exec &x, const Inst &inst) {
   for (int64_t e = 0, count = from.size(); e < count; ++e) {
     bool isOn;
     if (failed(isActive(x, inst, &mask, e, isOn)) ||
-        (isOn &&
-         (failed(indexedElement(x, inst, start, indices, e, at)) || failed(place.store(target, at, from.load(e))))))
+        (isOn && (failed(indexedElement(x, inst, start, indices, e, at)) ||
+                  failed(place.store(target, at, from.load(e))))))
       return failure();
   }
   if (!inst.out.empty())

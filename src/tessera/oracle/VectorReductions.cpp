@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reductions and products of vectors. All combine in row-major order, the accumulator first, in the element's type.
+// Reductions and products of vectors. All combine in row-major order, the accumulator first, in the element's
+// type.
 #include "tessera/oracle/Tensors.h"
 #include "tessera/oracle/Vectors.h"
 
@@ -83,7 +84,8 @@ static LogicalResult contract(Exec &x, const Inst &inst) {
   Val accumulator = x.in(inst, 2);
   bool isVector = accumulator.getTag() == Val::Tensor;
   ElementInfo info = ElementInfo::get(op.getAccType());
-  Combine kind = toCombine(op.getKind(), info.isFloat()), product = info.isFloat() ? Combine::MulF : Combine::MulI;
+  Combine kind = toCombine(op.getKind(), info.isFloat()),
+          product = info.isFloat() ? Combine::MulF : Combine::MulI;
   SmallVector<AffineMap, 4> maps = op.getIndexingMapsArray();
   // The extent of each iteration dimension, from the operands that it indexes.
   SmallVector<int64_t, 4> extents(maps[0].getNumDims(), 0);
@@ -108,8 +110,8 @@ static LogicalResult contract(Exec &x, const Inst &inst) {
     Val old = isVector ? accumulator.elements().load(place) : accumulator;
     if (p.isUndef() || q.isUndef() || old.isUndef())
       return x.undefined(inst, "an undefined lane is used");
-    Val result = combineScalars(kind, info, old,
-                                combineScalars(product, info, extend(p, a.info, info), extend(q, b.info, info)));
+    Val result = combineScalars(
+        kind, info, old, combineScalars(product, info, extend(p, a.info, info), extend(q, b.info, info)));
     if (isVector)
       mutate(accumulator).store(place, result);
     else
@@ -126,7 +128,8 @@ static LogicalResult outerProduct(Exec &x, const Inst &inst) {
   const Elements &a = x.in(inst, 0).elements();
   const Val &b = x.in(inst, 1);
   Ref<Elements> to = newVector(inst.op->getResult(0).getType());
-  Combine kind = toCombine(op.getKind(), to->info.isFloat()), product = to->info.isFloat() ? Combine::MulF : Combine::MulI;
+  Combine kind = toCombine(op.getKind(), to->info.isFloat()),
+          product = to->info.isFloat() ? Combine::MulF : Combine::MulI;
   int64_t columns = b.getTag() == Val::Tensor ? b.elements().size() : 1;
   for (int64_t e = 0, count = to->size(); e < count; ++e) {
     bool isOn;

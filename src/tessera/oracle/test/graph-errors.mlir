@@ -479,3 +479,19 @@ func.func @main() {
   %r = dfg.launch @g(%o) : i32
   return
 }
+// -----
+// ERROR: has 16385 instances that meet at barriers; the oracle runs 16384 at most
+dfg.graph @g() -> i32 {
+  %c = arith.constant 16385 : index
+  %r = dfg.node @n grid(%i = %c) () -> i32 reduce<addi> {
+    %o = arith.constant 1 : i32
+    dfg.barrier
+    dfg.yield %o : i32
+  }
+  dfg.return %r : i32
+}
+func.func @main() {
+  %r = dfg.launch @g()
+  %o = dfg.wait %r : i32
+  return
+}

@@ -103,3 +103,24 @@ func.func @main() {
   %r = linalg.conv_1d ins(%a, %k : tensor<?xi32>, tensor<?xi32>) outs(%o : tensor<?xi32>) -> tensor<?xi32>
   return
 }
+// -----
+// ERROR: has a tile whose extent is not positive
+func.func @main() {
+  %v = arith.constant dense<[1, 2, 3, 4]> : tensor<4xi32>
+  %z = arith.constant 0 : index
+  %n = arith.subi %z, %z : index
+  %e = tensor.empty(%z, %z) : tensor<?x?xi32>
+  %a = linalg.pack %v inner_dims_pos = [0] inner_tiles = [%n] into %e : tensor<4xi32> -> tensor<?x?xi32>
+  return
+}
+// -----
+// UNVERIFIED: the verifier refuses this
+// ERROR: has a loop 1 whose extent no operand gives
+func.func @main() {
+  %v = arith.constant dense<[1, 2]> : tensor<2xi32>
+  %a = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "parallel"]} outs(%v : tensor<2xi32>) {
+  ^bb0(%o: i32):
+    linalg.yield %o : i32
+  } -> tensor<2xi32>
+  return
+}

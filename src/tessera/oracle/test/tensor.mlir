@@ -189,3 +189,11 @@ func.func @main() {
   %c = tensor.insert_slice %q into %a[0] [%c3] [1] : tensor<?xi32> into tensor<4xi32>
   return
 }
+// -----
+// ERROR: has more than 8 indices
+func.func @main() -> i32 {
+  %a = arith.constant dense<1> : tensor<1x1x1x1x1x1x1x1x1xi32>
+  %c = arith.constant 0 : index
+  %v = tensor.extract %a[%c, %c, %c, %c, %c, %c, %c, %c, %c] : tensor<1x1x1x1x1x1x1x1x1xi32>
+  return %v : i32
+}
