@@ -49,7 +49,7 @@ void Splitter::findCheap() {
     if (op.getNumRegions())
       continue;
     StringRef dialect = op.getName().getDialectNamespace();
-    bool kind = isa<ViewLikeOpInterface, memref::DimOp, arith::ConstantOp>(op) ||
+    bool kind = isa<ViewLikeOpInterface, memref::DimOp, memref::GetGlobalOp, arith::ConstantOp>(op) ||
                 (isMemoryEffectFree(&op) && (dialect == "arith" || dialect == "affine" || dialect == "index"));
     bool given = llvm::all_of(op.getOperands(), [&](Value v) {
       Operation *def = v.getDefiningOp();

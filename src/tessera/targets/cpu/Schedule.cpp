@@ -109,24 +109,13 @@ std::string cpu::writeDefaultSchedule(func::FuncOp payload, const TargetInfo &in
   Writer out;
   unsigned index = 0;
   auto generics = payload.getBody().front().getOps<linalg::GenericOp>();
-  if (!generics.empty())
-    out.line("%generics = transform.structured.match ops{[\"linalg.generic\"]} in %payload : (!transform.any_op) -> "
-             "!transform.any_op");
-  unsigned count = std::distance(generics.begin(), generics.end());
-  if (count > 1) {
-    std::string names;
-    for (unsigned i = 0; i < count; ++i)
-      names += (i ? ", " : "") + ("%g" + Twine(i)).str();
-    std::string types = "!transform.any_op";
-    for (unsigned i = 1; i < count; ++i)
-      types += ", !transform.any_op";
-    out.line(names + " = transform.split_handle %generics : (!transform.any_op) -> (" + types + ")");
-  }
   // What raising would give, tried on a copy.
   OwningOpRef<func::FuncOp> trial = cast<func::FuncOp>(payload->clone());
   SmallVector<linalg::GenericOp> copies(trial->getBody().front().getOps<linalg::GenericOp>());
   for (linalg::GenericOp op : generics) {
-    std::string name = count > 1 ? ("%g" + Twine(index)).str() : "%generics";
+    std::string name = ("%g" + Twine(index)).str();
+    out.line(name + " = transform.structured.match ops{[\"linalg.generic\"]} attributes{" + leaf::numberAttr + " = " + Twine(index) +
+             " : i64} in %payload : (!transform.any_op) -> !transform.any_op");
     bool raised = false;
     linalg::GenericOp product = op;
     if (!isProduct(op)) {

@@ -37,11 +37,16 @@ struct Loops {
   Location loc;
   SmallVector<Value> outs;  ///< memory of each result
   SmallVector<Value> ports; ///< of each input: the memory to use instead of it, or null
+  SmallVector<Value> copies; ///< of each accumulated input: private copies of it, or null
+  Value firstCopy;           ///< the chunk's first copy
+  int64_t lanes = 1;         ///< copies of one chunk, taken in turn
   explicit Loops(EmitContext &ctx) : ctx(ctx), node(ctx.node), b(ctx.b), loc(ctx.loc) {}
 
   void makeOutputs();
   /// Runs one instance; stores gathered results, returns all that it yields.
   SmallVector<Value> instance(OpBuilder &inner, ValueRange ids, ArrayRef<Value> accumulators);
+  /// One of several buffers that are laid one after the other.
+  Value rowOf(OpBuilder &inner, Value buffers, Value row, MemRefType like);
   Value index(int64_t v) { return arith::ConstantIndexOp::create(b, loc, v); }
   void finish();
 };
@@ -64,10 +69,26 @@ void Loops::makeOutputs() {
   }
 }
 
+Value Loops::rowOf(OpBuilder &inner, Value buffers, Value row, MemRefType like) {
+  auto type = cast<MemRefType>(buffers.getType());
+  SmallVector<OpFoldResult> offsets(type.getRank(), inner.getIndexAttr(0)), strides(type.getRank(), inner.getIndexAttr(1)),
+      sizes = memref::getMixedSizes(inner, loc, buffers);
+  offsets[0] = row;
+  sizes[0] = inner.getIndexAttr(1);
+  auto own = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(like.getShape(), type, offsets, sizes, strides));
+  return memref::SubViewOp::create(inner, loc, own, buffers, offsets, sizes, strides);
+}
+
 SmallVector<Value> Loops::instance(OpBuilder &inner, ValueRange ids, ArrayRef<Value> accumulators) {
   IRMapping map;
   for (auto [id, value] : llvm::zip(node.getIds(), ids))
     map.map(id, value);
+  for (unsigned i = 0; i < copies.size(); ++i)
+    if (copies[i]) {
+      Value lane = arith::AndIOp::create(inner, loc, ids.back(), arith::ConstantIndexOp::create(inner, loc, lanes - 1));
+      Value row = lanes > 1 ? arith::AddIOp::create(inner, loc, firstCopy, lane).getResult() : firstCopy;
+      ports[i] = rowOf(inner, copies[i], row, cast<MemRefType>(ctx.inputs[i].getType()));
+    }
   for (unsigned i = 0; i < node.getInputs().size(); ++i) {
     Value in = i < ports.size() && ports[i] ? ports[i] : ctx.inputs[i];
     if (node.getPort(i).getMode() == dfg::PortMode::Each)
@@ -187,18 +208,26 @@ LogicalResult leaf::emitBufferLoops(EmitContext &ctx) {
     if (type.hasStaticShape() && type.getNumElements() > ctx.options.maxPrivateElements)
       chunks = 1;
   }
-  SmallVector<Value> copies(node.getInputs().size());
-  if (chunks > 1)
+  if (chunks > 1 && !accumulated.empty()) {
+    loops.ports.assign(node.getInputs().size(), Value());
+    loops.copies.assign(node.getInputs().size(), Value());
+    // Neighbours often hit the same element; with copies taken in turn, one need not wait for the other's store.
+    bool small = llvm::all_of(accumulated, [&](unsigned i) {
+      auto type = cast<MemRefType>(ctx.inputs[i].getType());
+      return type.hasStaticShape() && type.getNumElements() <= ctx.options.maxLaneElements;
+    });
+    loops.lanes = small ? ctx.options.accumulateLanes : 1;
     for (unsigned i : accumulated) {
       auto type = cast<MemRefType>(ctx.inputs[i].getType());
       SmallVector<int64_t> shape(type.getShape());
-      shape.insert(shape.begin(), chunks);
+      shape.insert(shape.begin(), chunks * loops.lanes);
       SmallVector<Value> dynamic;
       for (int64_t d = 0; d < type.getRank(); ++d)
         if (type.isDynamicDim(d))
           dynamic.push_back(memref::DimOp::create(b, loc, ctx.inputs[i], d));
-      copies[i] = memref::AllocOp::create(b, loc, MemRefType::get(shape, type.getElementType()), dynamic);
+      loops.copies[i] = memref::AllocOp::create(b, loc, MemRefType::get(shape, type.getElementType()), dynamic);
     }
+  }
   SmallVector<Value> partials(node.getNumYields());
   for (unsigned r : reduced)
     partials[r] = memref::AllocOp::create(
@@ -218,20 +247,18 @@ LogicalResult leaf::emitBufferLoops(EmitContext &ctx) {
     SmallVector<Value> lower = zeros, upper(ctx.grid);
     lower[0] = begin;
     upper[0] = end;
-    loops.ports.assign(node.getInputs().size(), Value());
-    for (unsigned i : accumulated) {
-      if (!copies[i])
+    loops.firstCopy = arith::MulIOp::create(b, loc, chunk, loops.index(loops.lanes));
+    for (unsigned i = 0; i < loops.copies.size(); ++i) {
+      if (!loops.copies[i])
         continue;
-      auto type = cast<MemRefType>(copies[i].getType());
+      auto type = cast<MemRefType>(loops.copies[i].getType());
       SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), strides(type.getRank(), b.getIndexAttr(1)),
-          sizes = memref::getMixedSizes(b, loc, copies[i]);
-      offsets[0] = chunk;
-      sizes[0] = b.getIndexAttr(1);
-      auto own = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(
-          cast<MemRefType>(ctx.inputs[i].getType()).getShape(), type, offsets, sizes, strides));
-      loops.ports[i] = memref::SubViewOp::create(b, loc, own, copies[i], offsets, sizes, strides);
+          sizes = memref::getMixedSizes(b, loc, loops.copies[i]);
+      offsets[0] = loops.firstCopy;
+      sizes[0] = b.getIndexAttr(loops.lanes);
+      Value own = memref::SubViewOp::create(b, loc, loops.copies[i], offsets, sizes, strides);
       Value id = constantOf(b, loc, dfg::getIdentity(node.getPort(i).getReduction(), type.getElementType(), node));
-      linalg::FillOp::create(b, loc, ValueRange{id}, ValueRange{loops.ports[i]});
+      linalg::FillOp::create(b, loc, ValueRange{id}, ValueRange{own});
     }
     SmallVector<Value> inits;
     for (unsigned r : reduced)
@@ -252,10 +279,9 @@ LogicalResult leaf::emitBufferLoops(EmitContext &ctx) {
       memref::StoreOp::create(b, loc, v, partials[r], chunk);
     lowerAccumulate(ctx, forall, loops.ports);
   }
-  loops.ports.clear();
-  for (unsigned i : accumulated)
-    if (copies[i])
-      mergeCopies(ctx, i, copies[i]);
+  for (unsigned i = 0; i < loops.copies.size(); ++i)
+    if (loops.copies[i])
+      mergeCopies(ctx, i, loops.copies[i]);
   if (reduced.empty()) {
     loops.finish();
     return success();

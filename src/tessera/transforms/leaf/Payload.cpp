@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Builds the function around a node and picks the form of each leaf.
 #include "tessera/transforms/leaf/Emit.h"
+#include "tessera/transforms/leaf/Rewrites.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -179,6 +180,7 @@ LogicalResult leaf::emitNode(EmitContext &ctx) {
     FailureOr<SmallVector<Value>> yielded = emitBody(ctx, map);
     if (failed(yielded))
       return failure();
+    lowerAccumulate(ctx, ctx.b.getInsertionBlock()->getParentOp(), {});
     for (auto [r, v] : llvm::enumerate(*yielded))
       finishResult(ctx, r, v);
     return success();
@@ -272,6 +274,9 @@ FailureOr<Payload> tessera::buildPayload(dfg::NodeOp node, StringRef name, Modul
   }
   func::ReturnOp::create(b, node.getLoc());
   hoistInvariants(payload.func);
+  int64_t number = 0;
+  for (auto generic : entry->getOps<linalg::GenericOp>())
+    generic->setAttr(numberAttr, b.getI64IntegerAttr(number++));
   if (options.contract)
     payload.func.walk([&](Operation *op) {
       if (isa<arith::MulFOp, arith::AddFOp, arith::SubFOp>(op)) {

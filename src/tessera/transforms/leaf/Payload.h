@@ -25,6 +25,8 @@ struct PayloadOptions {
   int64_t reductionChunks = 64;
   /// Private copies of a buffer that instances accumulate into, unless it has more elements than the second figure.
   int64_t accumulateChunks = 16, maxPrivateElements = 1 << 20;
+  /// Copies for one chunk, a power of two, of a buffer of at most so many elements.
+  int64_t accumulateLanes = 4, maxLaneElements = 4096;
   /// Let float multiplications and additions contract into fused ones.
   bool contract = true;
 };

@@ -41,12 +41,17 @@ private:
   /// A uniform value outside of the loops over instances.
   Value uniform(Value v);
   LogicalResult storeTo(ArrayRef<std::pair<Value, Value>> slotsAndValues);
+  /// This instance's part of memory that all instances have parts of, as a memref of `shape`.
+  Value ownPart(Value memory, ArrayRef<int64_t> shape);
+  /// Puts a scalar or a tile into this instance's part of a slot.
+  void store(Value v, Value slot);
 
   EmitContext &ctx;
   dfg::NodeOp node;
   OpBuilder &b;
   Location loc;
   Operation *anchor = nullptr;  // the node's first operation; slots stand before it
+  bool accumulates = false;     // into a port
   SmallVector<Value> ids;       // of the instance, while a phase is emitted
   IRMapping shared;             // arguments, scratch, counters of outer loops
   IRMapping phase;              // values of the phase that is being emitted
@@ -65,9 +70,9 @@ Value PhaseEmitter::makeSlot(Type type) {
     if (!extent)
       dynamic.push_back(g);
   }
-  if (auto memory = dyn_cast<MemRefType>(type)) {
-    llvm::append_range(shape, memory.getShape());
-    type = memory.getElementType();
+  if (auto shaped = dyn_cast<ShapedType>(type); shaped && !isa<VectorType>(type)) {
+    llvm::append_range(shape, shaped.getShape());
+    type = shaped.getElementType();
   }
   return memref::AllocOp::create(b, loc, MemRefType::get(shape, type), dynamic);
 }
@@ -106,6 +111,29 @@ Value PhaseEmitter::uniform(Value v) {
   return copy;
 }
 
+Value PhaseEmitter::ownPart(Value memory, ArrayRef<int64_t> shape) {
+  auto type = cast<MemRefType>(memory.getType());
+  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), strides(type.getRank(), b.getIndexAttr(1)), sizes;
+  for (unsigned d = 0; d < type.getRank(); ++d) {
+    if (d < ids.size()) {
+      offsets[d] = ids[d];
+      sizes.push_back(b.getIndexAttr(1));
+    } else {
+      sizes.push_back(b.getIndexAttr(type.getDimSize(d)));
+    }
+  }
+  auto view = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(shape, type, offsets, sizes, strides));
+  return memref::SubViewOp::create(b, loc, view, memory, offsets, sizes, strides);
+}
+
+void PhaseEmitter::store(Value v, Value slot) {
+  if (auto tile = dyn_cast<RankedTensorType>(v.getType()))
+    bufferization::MaterializeInDestinationOp::create(b, loc, Type(), v, ownPart(slot, tile.getShape()), /*restrict=*/true,
+                                                      /*writable=*/true);
+  else
+    memref::StoreOp::create(b, loc, v, slot, ids);
+}
+
 Value PhaseEmitter::inPhase(Value v) {
   if (Value known = phase.lookupOrNull(v))
     return known;
@@ -113,22 +141,12 @@ Value PhaseEmitter::inPhase(Value v) {
     return known;
   Value result;
   if (Value memory = locals.lookup(v)) {
-    auto type = cast<MemRefType>(memory.getType());
-    auto own = cast<MemRefType>(v.getType());
-    SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), strides(type.getRank(), b.getIndexAttr(1)), sizes;
-    for (unsigned d = 0; d < type.getRank(); ++d) {
-      if (d < ids.size()) {
-        offsets[d] = ids[d];
-        sizes.push_back(b.getIndexAttr(1));
-      } else {
-        sizes.push_back(b.getIndexAttr(type.getDimSize(d)));
-      }
-    }
-    auto view = cast<MemRefType>(
-        memref::SubViewOp::inferRankReducedResultType(own.getShape(), type, offsets, sizes, strides));
-    result = memref::SubViewOp::create(b, loc, view, memory, offsets, sizes, strides);
+    result = ownPart(memory, cast<MemRefType>(v.getType()).getShape());
   } else if (Value slot = slots.lookup(v)) {
-    result = memref::LoadOp::create(b, loc, slot, ids);
+    if (auto tile = dyn_cast<RankedTensorType>(v.getType()))
+      result = bufferization::ToTensorOp::create(b, loc, tile, ownPart(slot, tile.getShape()), /*restrict=*/true);
+    else
+      result = memref::LoadOp::create(b, loc, slot, ids);
   } else if (Operation *def = v.getDefiningOp(); def && isCheap(def)) {
     if (auto extent = dyn_cast<dfg::ExtentOp>(def)) {
       result = ctx.grid[extent.getDim()];
@@ -151,10 +169,21 @@ Value PhaseEmitter::inPhase(Value v) {
 }
 
 LogicalResult PhaseEmitter::forAll(function_ref<LogicalResult()> body) {
-  auto forall = scf::ForallOp::create(b, loc, getAsOpFoldResult(ctx.grid), ValueRange{}, std::nullopt);
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(forall.getBody());
-  ids = SmallVector<Value>(forall.getInductionVars());
+  if (accumulates) {
+    // Instances that accumulate into the same memory must not meet.
+    ids.clear();
+    Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
+    for (Value extent : ctx.grid) {
+      auto loop = scf::ForOp::create(b, loc, zero, extent, one);
+      b.setInsertionPointToStart(loop.getBody());
+      ids.push_back(loop.getInductionVar());
+    }
+  } else {
+    auto forall = scf::ForallOp::create(b, loc, getAsOpFoldResult(ctx.grid), ValueRange{}, std::nullopt);
+    b.setInsertionPointToStart(forall.getBody());
+    ids = SmallVector<Value>(forall.getInductionVars());
+  }
   phase = IRMapping();
   for (auto [id, value] : llvm::zip(node.getIds(), ids))
     phase.map(id, value);
@@ -176,7 +205,7 @@ LogicalResult PhaseEmitter::storeTo(ArrayRef<std::pair<Value, Value>> pairs) {
         return failure();
     }
     for (auto [pair, v] : llvm::zip(pairs, values))
-      memref::StoreOp::create(b, loc, v, pair.first, ids);
+      store(v, pair.first);
     return success();
   });
 }
@@ -201,7 +230,8 @@ LogicalResult PhaseEmitter::emitPhase(ArrayRef<Operation *> ops) {
     }
     for (Value v : op->getResults())
       if (usedOutside(v, inside, block)) {
-        if (isa<ShapedType>(v.getType()))
+        auto shaped = dyn_cast<ShapedType>(v.getType());
+        if (shaped && !(isa<RankedTensorType>(shaped) && shaped.hasStaticShape()))
           return op->emitOpError("yields a value of type ") << v.getType() << " that is used after a barrier; keep it in memory";
         slots[v] = makeSlot(v.getType());
         kept.push_back(v);
@@ -209,6 +239,10 @@ LogicalResult PhaseEmitter::emitPhase(ArrayRef<Operation *> ops) {
   }
   return forAll([&]() -> LogicalResult {
     for (Operation *op : ops) {
+      if (auto extent = dyn_cast<dfg::ExtentOp>(op)) {
+        phase.map(extent.getExtent(), ctx.grid[extent.getDim()]);
+        continue;
+      }
       if (isa<dfg::ScratchOp>(op) || (isa<memref::AllocaOp>(op) && locals.count(op->getResult(0))))
         continue;
       // Operands, also of nested operations, as this phase knows them.
@@ -236,14 +270,13 @@ LogicalResult PhaseEmitter::emitPhase(ArrayRef<Operation *> ops) {
       Operation *copy = b.clone(*op, map);
       copy->walk([&](dfg::ExtentOp extent) {
         extent.getExtent().replaceAllUsesWith(ctx.grid[extent.getDim()]);
-        if (extent != copy)
-          extent.erase();
+        extent.erase();
       });
       for (auto [from, to] : llvm::zip(op->getResults(), copy->getResults()))
         phase.map(from, to);
     }
     for (Value v : kept)
-      memref::StoreOp::create(b, loc, phase.lookup(v), slots[v], ids);
+      store(phase.lookup(v), slots[v]);
     return success();
   });
 }
@@ -343,8 +376,7 @@ LogicalResult PhaseEmitter::emitBlock(Block &block) {
 LogicalResult PhaseEmitter::run() {
   anchor = arith::ConstantIndexOp::create(b, loc, 0);
   for (unsigned i = 0; i < node.getInputs().size(); ++i) {
-    if (node.getPort(i).getMode() == dfg::PortMode::Acc)
-      return node.emitOpError("has both a barrier and an accumulated port; accumulate in a node of its own");
+    accumulates |= node.getPort(i).getMode() == dfg::PortMode::Acc;
     if (node.getPort(i).getMode() != dfg::PortMode::Each)
       shared.map(node.getInputArgs()[i], ctx.inputs[i]);
   }
@@ -354,16 +386,51 @@ LogicalResult PhaseEmitter::run() {
   });
   if (failed(emitBlock(*node.getBodyBlock())))
     return failure();
+  if (accumulates)
+    lowerAccumulate(ctx, b.getInsertionBlock()->getParentOp(), {});
   // What the instances yield, each into its place; reductions over the slots, in order.
   for (auto [r, v] : llvm::enumerate(node.getYieldOp().getValues())) {
     dfg::ResultAttr yield = node.getYield(r);
-    if (isa<ShapedType>(v.getType()))
-      return node.emitOpError("yields a tile and holds barriers; write the tile through a memory port");
+    auto tile = dyn_cast<RankedTensorType>(v.getType());
+    if (tile && (yield.isReduction() || !tile.hasStaticShape()))
+      return node.emitOpError("holds barriers and yields a tile that is reduced or of dynamic size; write it through a memory port");
     Value out = ctx.dests[r];
-    Value slot = yield.isReduction() || !out ? makeSlot(v.getType()) : out;
+    bool tiled = yield.getMode() == dfg::ResultMode::Tile;
+    Value slot = yield.isReduction() || tiled || !out ? makeSlot(v.getType()) : out;
     if (failed(storeTo({{slot, v}})))
       return failure();
     Type type = node.getResult(r).getType();
+    if (tiled) {
+      // The parts side by side.
+      auto shape = cast<RankedTensorType>(type);
+      if (!out) {
+        SmallVector<Value> dynamic;
+        for (unsigned d = 0; d < shape.getRank(); ++d)
+          if (shape.isDynamicDim(d))
+            dynamic.push_back(arith::MulIOp::create(b, loc, ctx.grid[d],
+                                                    arith::ConstantIndexOp::create(b, loc, tile.getDimSize(d))));
+        out = memref::AllocOp::create(b, loc, MemRefType::get(shape.getShape(), shape.getElementType()), dynamic);
+      }
+      LogicalResult copied = forAll([&] {
+        SmallVector<OpFoldResult> offsets, sizes, strides(tile.getRank(), b.getIndexAttr(1));
+        for (unsigned d = 0; d < tile.getRank(); ++d) {
+          sizes.push_back(b.getIndexAttr(tile.getDimSize(d)));
+          if (d < ids.size())
+            offsets.push_back(arith::MulIOp::create(b, loc, ids[d], arith::ConstantIndexOp::create(b, loc, tile.getDimSize(d)))
+                                  .getResult());
+          else
+            offsets.push_back(b.getIndexAttr(0));
+        }
+        Value to = memref::SubViewOp::create(b, loc, out, offsets, sizes, strides);
+        memref::CopyOp::create(b, loc, ownPart(slot, tile.getShape()), to);
+        return success();
+      });
+      if (failed(copied))
+        return failure();
+      if (!ctx.dests[r])
+        ctx.results[r] = bufferization::ToTensorOp::create(b, loc, type, out, /*restrict=*/true);
+      continue;
+    }
     if (!yield.isReduction()) {
       if (!out)
         ctx.results[r] = bufferization::ToTensorOp::create(b, loc, type, slot, /*restrict=*/true);

@@ -13,6 +13,8 @@ namespace tessera::leaf {
 
 /// The reductions of a linalg.generic that came from a leaf, one for each output.
 inline constexpr llvm::StringLiteral reductionsAttr = "tessera.reductions";
+/// The number of an operation that a schedule of the payload may want to find.
+inline constexpr llvm::StringLiteral numberAttr = "tessera.op";
 /// Marks one whose combination must keep its order.
 inline constexpr llvm::StringLiteral orderedAttr = "tessera.ordered";
 
