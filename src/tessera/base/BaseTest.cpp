@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstring>
 #include <dirent.h>
+#include <filesystem>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -143,6 +144,11 @@ TEST(File, AtomicReplacement) {
 TEST(File, Errors) {
   TempFolder folder;
   EXPECT_NE(writeFile(folder.path, "x").message().find("Is a directory"), std::string::npos);
+  // Devices are written to, not replaced.
+  EXPECT_TRUE(writeFile("/dev/null", "x").ok());
+  EXPECT_FALSE(std::filesystem::is_regular_file("/dev/null"));
+  if (fileExists("/dev/full"))
+    EXPECT_NE(writeFile("/dev/full", "x").message().find("No space left"), std::string::npos);
   EXPECT_NE(writeFile(folder.path + "/no/x", "x").message().find("No such file"), std::string::npos);
   EXPECT_NE(MappedFile::open(folder.path).status().message().find("Is a directory"), std::string::npos);
   EXPECT_EQ(MappedFile::open(folder.path + "/none").status().code(), StatusCode::NotFound);

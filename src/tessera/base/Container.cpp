@@ -88,6 +88,24 @@ Result<Container> Container::parse(std::span<const std::byte> bytes, std::string
     container.table.push_back(std::move(section));
   }
   container.verified.resize(count);
+  // No byte is outside of the checksums: what lies between the sections is zero.
+  std::vector<std::pair<uint64_t, uint64_t>> used = {{0, headerSize + tableBytes.size()}};
+  for (const Section &section : container.table)
+    used.push_back({section.offset, section.offset + section.size});
+  std::sort(used.begin(), used.end());
+  uint64_t end = 0;
+  auto isZero = [&](uint64_t from, uint64_t to) {
+    return std::all_of(p + from, p + to, [](std::byte b) { return b == std::byte(0); });
+  };
+  for (auto [from, to] : used) {
+    if (from > end && !isZero(end, from))
+      return corrupt("bytes between the sections are not zero; the file is damaged");
+    end = std::max(end, to);
+  }
+  if (!isZero(end, bytes.size()))
+    return corrupt("bytes after the last section are not zero; the file is damaged");
+  if (container.containerKind == ContainerKind::InstalledProgram && container.llvm != 0)
+    return corrupt("expected no LLVM version in an installed program, but got ", container.llvm);
   return container;
 }
 

@@ -79,6 +79,12 @@ TEST(Container, Errors) {
   EXPECT_EQ(errorOf(bad), "'a.tsr': section 'ir' overlaps the header");
   bad = good, std::memcpy(bad.data() + 64 + 96, "ir\0\0", 4), resign(bad);
   EXPECT_EQ(errorOf(bad), "'a.tsr': section 'ir' occurs twice");
+  bad = good, bad[4000] = 'x';
+  EXPECT_EQ(errorOf(bad), "'a.tsr': bytes between the sections are not zero; the file is damaged");
+  bad = good + "x", bad[24] = 3;
+  EXPECT_EQ(errorOf(bad), "'a.tsr': bytes after the last section are not zero; the file is damaged");
+  bad = good, bad[8] = 2;
+  EXPECT_EQ(errorOf(bad), "'a.tsr': expected no LLVM version in an installed program, but got 22");
   bad = good, bad[4096] = 'x';
   auto container = Container::parse(asBytes(bad), "a.tsr");
   ASSERT_TRUE(container.ok());

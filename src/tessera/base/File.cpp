@@ -135,6 +135,13 @@ Result<AtomicFile> AtomicFile::create(const std::string &path) {
     return ioError("write", path, EISDIR);
   AtomicFile file;
   file.target = path;
+  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    // A pipe or device is written to; a file renamed over it would take its place.
+    file.fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (file.fd < 0)
+      return ioError("write", path, errno);
+    return Result<AtomicFile>(std::move(file));
+  }
   static std::atomic<unsigned> counter;
   for (int attempt = 0; attempt < 100; ++attempt) {
     file.temporary = concat(path, ".tmp", static_cast<unsigned>(getpid()), ".", counter++);
@@ -159,7 +166,8 @@ AtomicFile::~AtomicFile() {
   if (fd < 0)
     return;
   ::close(fd);
-  unlink(temporary.c_str());
+  if (!temporary.empty())
+    unlink(temporary.c_str());
   releasePending(slot);
 }
 
@@ -204,9 +212,9 @@ Status AtomicFile::commit() {
   int closing = std::exchange(fd, -1);
   int closeError = ::close(closing) == 0 ? 0 : errno;
   int renameError = 0;
-  if (!closeError && rename(temporary.c_str(), target.c_str()) != 0)
+  if (!closeError && !temporary.empty() && rename(temporary.c_str(), target.c_str()) != 0)
     renameError = errno;
-  if (closeError || renameError)
+  if (!temporary.empty() && (closeError || renameError))
     unlink(temporary.c_str());
   releasePending(slot);
   if (closeError || renameError)
