@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// `run` of a portable object: installs it into the user's cache, once for each machine and content, and hands over
-// to the LLVM-free half. `--target oracle` interprets it instead.
+// `run` of a portable object: installs it into the user's cache, once for each machine and content, and hands
+// over to the LLVM-free half. `--target oracle` interprets it instead.
 #include "Commands.h"
 #include "Oracle.h"
 
 #include "tessera/base/CpuInfo.h"
+#include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
 #include "tessera/base/Sha256.h"
 #include "tessera/driver/Compiler.h"
@@ -37,66 +38,107 @@ static Result<std::string> cachedPath(const std::string &path, const std::string
   return cacheFolder() + "/" + toHex(hash.finish()).substr(0, 32) + ".tsx";
 }
 
-void cli::addRun(CLI::App &app, Action &action) {
-  CLI::App *sub = app.add_subcommand("run", "run a portable object: install it into the cache, then run it");
-  struct Args {
-    std::string in, target = "cpu", mode = "fast", program;
-    std::vector<std::string> inputs, outputs;
+// Makes the installed program for `in` unless the cache has it.
+static int installCached(const std::string &in, const std::string &cached, const std::string &mode) {
+  if (fileExists(cached))
+    return 0;
+  return supervise([&] {
+    if (std::error_code ec = llvm::sys::fs::create_directories(cacheFolder()))
+      return fail("cannot create the cache folder '" + cacheFolder() + "': " + ec.message() +
+                  "; set TESSERA_CACHE");
+    Session session;
+    std::vector<Portable> programs;
+    {
+      ReadTime limited;
+      Result<Portable> program = readPortable(session, in);
+      if (!program.ok())
+        return fail(program.status().message());
+      programs.push_back(program.take());
+    }
+    InstallOptions options;
+    options.target.strict = mode == "strict";
+    FailureOr<Installed> installed = install(session, programs, options);
+    if (failed(installed))
+      return fail("nothing was installed");
+    Status written = writeInstalled(*installed, cached);
+    return written.ok() ? 0 : fail(written.message());
+  });
+}
+
+namespace {
+struct RunArgs {
+  std::string in, target = "cpu", mode = "fast", program;
+  std::vector<std::string> inputs, outputs;
+};
+} // namespace
+
+// Hands over to the half without LLVM: `command` on the installed program, with all other options as they
+// are.
+static int runCached(const std::string &command, const RunArgs &args,
+                     const std::vector<std::string> &extras) {
+  if (args.target != "cpu") {
+    std::vector<std::string> names = {"cpu", "oracle"};
+    return fail(unknownName("target", args.target, "targets of '" + command + "'", names));
+  }
+  if (args.mode != "fast" && args.mode != "strict")
+    return fail("--mode: expected 'fast' or 'strict', but got '" + args.mode + "'");
+  if (!StringRef(args.in).ends_with(".tsr"))
+    return fail("'" + args.in +
+                "' is not a portable object; make one with 'tessera compile', or give --target oracle");
+  Result<std::string> cached = cachedPath(args.in, args.mode);
+  if (!cached.ok())
+    return fail(cached.status().message());
+  if (int status = installCached(args.in, *cached, args.mode))
+    return status;
+  std::vector<std::string> words = {executableFolder() + "/tessera", command, *cached};
+  auto add = [&](const char *flag, const std::vector<std::string> &list) {
+    for (const std::string &item : list)
+      words.insert(words.end(), {flag, item});
   };
-  auto args = std::make_shared<Args>();
-  sub->add_option("file", args->in, "portable object (.tsr), or with --target oracle a source file")->required();
+  if (!args.program.empty())
+    words.insert(words.end(), {"--program", args.program});
+  add("--input", args.inputs);
+  add("--output", args.outputs);
+  words.insert(words.end(), extras.begin(), extras.end());
+  std::vector<char *> argv;
+  for (std::string &word : words)
+    argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execv(argv[0], argv.data());
+  return fail("cannot start '" + words[0] + "'");
+}
+
+static void addCommand(CLI::App &app, Action &action, const std::string &name, const std::string &summary,
+                       const std::string &example) {
+  CLI::App *sub = app.add_subcommand(name, summary);
+  auto args = std::make_shared<RunArgs>();
+  sub->add_option("file", args->in, "portable object (.tsr), or with --target oracle a source file")
+      ->required();
   sub->add_option("--target", args->target, "cpu, or oracle: the reference interpreter");
-  sub->add_option("--mode", args->mode, "fast or strict");
+  sub->add_option("--mode", args->mode, "fast (default) or strict: no contraction of float operations");
   sub->add_option("--program", args->program, "the graph to run, when the file holds several");
   sub->add_option("--input", args->inputs, "name=file.npy or, for a scalar, name=number");
   sub->add_option("--output", args->outputs, "name=file.npy");
   sub->allow_extras();
-  sub->footer("Example: tessera run edge.tsr --target oracle --input image=photo.npy --input theta=0.1 --output edges=e.npy");
-  sub->callback([sub, args, &action] {
+  sub->footer("example: " + example);
+  sub->callback([sub, name, args, &action] {
     std::vector<std::string> extras = sub->remaining();
-    action = [args, extras] {
-      if (args->target == "oracle")
+    action = [name, args, extras] {
+      if (args->target == "oracle" && name == "run") {
+        if (!extras.empty())
+          return fail("--target oracle: unexpected '" + extras.front() +
+                      "'; it takes --program, --input and --output");
         return supervise([&] { return runOracle(args->in, args->program, args->inputs, args->outputs); });
-      Result<std::string> cached = cachedPath(args->in, args->mode);
-      if (!cached.ok())
-        return fail(cached.status().message());
-      if (!fileExists(*cached)) {
-        int status = supervise([&] {
-          if (std::error_code ec = llvm::sys::fs::create_directories(cacheFolder()))
-            return fail("cannot create the cache folder '" + cacheFolder() + "': " + ec.message() + "; set TESSERA_CACHE");
-          Session session;
-          std::vector<Portable> programs;
-          Result<Portable> program = readPortable(session, args->in);
-          if (!program.ok())
-            return fail(program.status().message());
-          programs.push_back(program.take());
-          InstallOptions options;
-          options.target.strict = args->mode == "strict";
-          FailureOr<Installed> installed = install(session, programs, options);
-          if (failed(installed))
-            return fail("nothing was installed");
-          Status written = writeInstalled(*installed, *cached);
-          return written.ok() ? 0 : fail(written.message());
-        });
-        if (status)
-          return status;
       }
-      std::vector<std::string> words = {executableFolder() + "/tessera", "run", *cached};
-      auto add = [&](const char *flag, const std::vector<std::string> &list) {
-        for (const std::string &item : list)
-          words.insert(words.end(), {flag, item});
-      };
-      if (!args->program.empty())
-        words.insert(words.end(), {"--program", args->program});
-      add("--input", args->inputs);
-      add("--output", args->outputs);
-      words.insert(words.end(), extras.begin(), extras.end());
-      std::vector<char *> argv;
-      for (std::string &word : words)
-        argv.push_back(word.data());
-      argv.push_back(nullptr);
-      execv(argv[0], argv.data());
-      return fail("cannot start '" + words[0] + "'");
+      return runCached(name, *args, extras);
     };
   });
+}
+
+void cli::addRun(CLI::App &app, Action &action) {
+  addCommand(
+      app, action, "run", "run a portable object: install it into the cache, then run it",
+      "tessera run edge.tsr --target oracle --input image=photo.npy --input theta=0.1 --output edges=e.npy");
+  addCommand(app, action, "bench", "measure a portable object: install it into the cache, then measure it",
+             "tessera bench edge.tsr --dim image:0=1080 --dim image:1=1920");
 }

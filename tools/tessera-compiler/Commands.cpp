@@ -52,21 +52,26 @@ static int runCompile(CompileArgs &args) {
       return fail("--frontend-option: expected name=value, but got '" + option + "'");
     args.options.frontend.push_back({option.substr(0, equal), option.substr(equal + 1)});
   }
+  if (args.options.stopAfter && *args.options.stopAfter > Stage::Graph)
+    return fail("'compile' ends with the stage 'graph'; give --stop-after=" + args.stop + " to 'install'");
   if (args.out.empty()) {
     args.out = args.in.substr(args.in.rfind('/') + 1);
     args.out = args.out.substr(0, args.out.rfind('.')) + ".tsr";
   }
   return supervise([&] {
     Session session;
-    FailureOr<Portable> program = compileFile(session, args.in, args.options);
+    FailureOr<Portable> program = failure();
+    {
+      ReadTime limited;
+      program = compileFile(session, args.in, args.options);
+    }
     if (failed(program))
       return fail("'" + args.in + "' was not compiled");
-    if (args.options.stopAfter == Stage::Import || args.options.stopAfter == Stage::Graph) {
+    if (args.options.stopAfter) {
       program->module->print(llvm::outs());
+      llvm::outs() << "\n";
       return 0;
     }
-    if (args.options.stopAfter)
-      return fail("'compile' ends with the stage 'graph'; give --stop-after=" + args.stop + " to 'install'");
     Status written = writePortable(*program, args.out);
     return written.ok() ? 0 : fail(written.message());
   });
@@ -77,11 +82,12 @@ void cli::addCompile(CLI::App &app, Action &action) {
   auto args = std::make_shared<CompileArgs>();
   sub->add_option("input", args->in, "source file: .mlir")->required();
   sub->add_option("-o,--output", args->out, "the portable object; default: the input's name with .tsr");
-  sub->add_option("--schedule", args->options.schedulePath, "schedule scripts (a transform-dialect module) to store with the program");
+  sub->add_option("--schedule", args->options.schedulePath,
+                  "schedule scripts (a transform-dialect module) to store with the program");
   sub->add_option("--stop-after", args->stop, "stop after a stage and print the IR: " + stageNames());
   sub->add_option("--dump-stages", args->options.dumpDir, "write the IR after each stage into this folder");
   sub->add_option("--frontend-option", args->frontendOptions, "name=value, for the front end of the input");
-  sub->footer("Example: tessera compile examples/edge/edge.mlir -o edge.tsr");
+  sub->footer("example: tessera compile examples/edge/edge.mlir -o edge.tsr");
   sub->callback([args, &action] { action = [args] { return runCompile(*args); }; });
 }
 
@@ -104,6 +110,7 @@ static int runInstall(InstallArgs &args) {
     Session session;
     std::vector<Portable> programs;
     for (const std::string &path : args.in) {
+      ReadTime limited;
       Result<Portable> program = readPortable(session, path);
       if (!program.ok())
         return fail(program.status().message());
@@ -127,16 +134,21 @@ static int runInstall(InstallArgs &args) {
 void cli::addInstall(CLI::App &app, Action &action) {
   CLI::App *sub = app.add_subcommand("install", "specialise portable objects for a machine (.tsx)");
   auto args = std::make_shared<InstallArgs>();
-  sub->add_option("input", args->in, "portable objects (.tsr); several are installed into one file")->required();
-  sub->add_option("-o,--output", args->out, "the installed program; default: the first input's name with .tsx");
+  sub->add_option("input", args->in, "portable objects (.tsr); several are installed into one file")
+      ->required();
+  sub->add_option("-o,--output", args->out,
+                  "the installed program; default: the first input's name with .tsx");
   sub->add_option("--target", args->options.targets, "targets in order of preference")->delimiter(',');
   sub->add_option("--mode", args->mode, "fast (default) or strict: no contraction of float operations");
-  sub->add_option("--triple", args->options.target.triple, "install for another machine, e.g. aarch64-unknown-linux-gnu");
-  sub->add_option("--cpu", args->options.target.cpu, "LLVM's name of the CPU; default: this machine's, or generic");
-  sub->add_option("--features", args->options.target.features, "CPU features in LLVM's form, e.g. +avx2,+fma");
+  sub->add_option("--triple", args->options.target.triple,
+                  "install for another machine, e.g. aarch64-unknown-linux-gnu");
+  sub->add_option("--cpu", args->options.target.cpu,
+                  "LLVM's name of the CPU; default: this machine's, or generic");
+  sub->add_option("--features", args->options.target.features,
+                  "CPU features in LLVM's form, e.g. +avx2,+fma");
   sub->add_option("--stop-after", args->stop, "stop after a stage (with --dump-stages): " + stageNames());
   sub->add_option("--dump-stages", args->options.dumpDir, "write the IR after each stage into this folder");
-  sub->footer("Example: tessera install edge.tsr -o edge.tsx");
+  sub->footer("example: tessera install edge.tsr -o edge.tsx");
   sub->callback([args, &action] { action = [args] { return runInstall(*args); }; });
 }
 
@@ -144,10 +156,12 @@ void cli::addExplain(CLI::App &app, Action &action) {
   CLI::App *sub = app.add_subcommand("explain", "print the graphs of a portable object");
   auto in = std::make_shared<std::string>();
   sub->add_option("input", *in, "portable object (.tsr)")->required();
-  sub->footer("Example: tessera explain edge.tsr");
+  sub->footer("example: tessera explain edge.tsr");
   sub->callback([in, &action] {
     action = [in] {
       return supervise([&] {
+        // Printing is limited too: a small file can describe a type that is endless in print.
+        ReadTime limited;
         Session session;
         Result<Portable> program = readPortable(session, *in);
         if (!program.ok())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The subcommands of `tessera` that need the compiler. Each adds itself to the command line and returns an exit
-// status when it was chosen.
+// The subcommands of `tessera` that need the compiler. Each adds itself to the command line and returns an
+// exit status when it was chosen.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,10 +14,11 @@ using Action = std::function<int()>;
 
 void addCompile(CLI::App &app, Action &action);
 void addInstall(CLI::App &app, Action &action);
+/// run and bench.
 void addRun(CLI::App &app, Action &action);
 void addExplain(CLI::App &app, Action &action);
 
-/// Prints "tessera: error: text" and returns 1.
+/// Prints "error: text" and returns 1.
 int fail(const std::string &text);
 
 /// The folder of this executable, where its siblings are.
@@ -26,5 +27,11 @@ std::string executableFolder();
 /// Reports what `work` returns; when it dies of a signal or of its limits, says so. The work runs in a child
 /// process: the readers of MLIR were not made for hostile input.
 int supervise(const std::function<int()> &work);
+
+/// While it lives, the process may use only so much processor time: for reading what nobody vouches for.
+struct ReadTime {
+  ReadTime();
+  ~ReadTime();
+};
 
 } // namespace tessera::cli

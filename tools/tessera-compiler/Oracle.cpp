@@ -57,8 +57,9 @@ static Result<oracle::Array> readInput(const std::string &name, const std::strin
     std::vector<int64_t> shape;
     for (int64_t e : extents)
       shape.push_back(ShapedType::isDynamic(e) ? -1 : e);
-    return Status::error(StatusCode::InvalidArgument, "input '" + name + "': expected " + wanted + " of shape " +
-                                                          formatShape(shape) + ", but '" + text + "' holds " + file->describe());
+    return Status::error(StatusCode::InvalidArgument, "input '" + name + "': expected " + wanted +
+                                                          " of shape " + formatShape(shape) + ", but '" +
+                                                          text + "' holds " + file->describe());
   }
   array.shape = file->shape;
   array.bytes.assign(reinterpret_cast<const char *>(file->data.data()),
@@ -66,11 +67,12 @@ static Result<oracle::Array> readInput(const std::string &name, const std::strin
   return array;
 }
 
-int cli::runOracle(const std::string &path, const std::string &program, const std::vector<std::string> &inputs,
-                   const std::vector<std::string> &outputs) {
+int cli::runOracle(const std::string &path, const std::string &program,
+                   const std::vector<std::string> &inputs, const std::vector<std::string> &outputs) {
   Session session;
   Portable portable;
   if (StringRef(path).ends_with(".tsr")) {
+    ReadTime limited;
     Result<Portable> read = readPortable(session, path);
     if (!read.ok())
       return fail(read.status().message());
@@ -78,6 +80,7 @@ int cli::runOracle(const std::string &path, const std::string &program, const st
   } else {
     CompileOptions options;
     options.stopAfter = Stage::Import;
+    ReadTime limited;
     FailureOr<Portable> compiled = compileFile(session, path, options);
     if (failed(compiled))
       return fail("'" + path + "' was not compiled");

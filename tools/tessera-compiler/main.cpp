@@ -4,10 +4,16 @@
 
 #include "tessera/base/Diag.h"
 
+#include "llvm/Support/FileSystem.h"
+
+#include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,7 +22,7 @@ using namespace tessera::cli;
 
 int cli::fail(const std::string &text) {
   std::fflush(stdout);
-  std::fprintf(stderr, "tessera: error: %s\n", text.c_str());
+  std::fprintf(stderr, "error: %s\n", text.c_str());
   return 1;
 }
 
@@ -27,44 +33,118 @@ std::string cli::executableFolder() {
   return text.substr(0, text.rfind('/'));
 }
 
-// Address space a compilation may take, unless TESSERA_MEMORY says otherwise. Generous: it only has to end a parser
-// that a hostile file drives into endless growth before the machine suffers.
-static rlim_t memoryLimit() {
-  uint64_t bytes = uint64_t(16) << 30;
+namespace {
+
+/// What a child may use. Generous: the limits only have to end a reader that a hostile file drives into
+/// endless growth or endless work before the machine suffers.
+struct Limits {
+  uint64_t memory = uint64_t(16) << 30; ///< bytes of address space; TESSERA_MEMORY
+  double readSeconds = 300;             ///< of processor time for reading a file; TESSERA_TIME_LIMIT, 0: none
+};
+
+} // namespace
+
+static Limits limits;
+
+static int readLimits() {
   if (const char *text = std::getenv("TESSERA_MEMORY"))
-    parseBytes(text, bytes);
-  return bytes;
+    if (!parseBytes(text, limits.memory) || limits.memory == 0)
+      return cli::fail(std::string("TESSERA_MEMORY: expected a size such as 512M or 4G, but got '") + text +
+                       "'");
+  if (const char *text = std::getenv("TESSERA_TIME_LIMIT")) {
+    char *end = nullptr;
+    limits.readSeconds = std::strtod(text, &end);
+    if (end == text || *end || !(limits.readSeconds >= 0 && limits.readSeconds < 1e9))
+      return cli::fail(std::string("TESSERA_TIME_LIMIT: expected a number of seconds, but got '") + text +
+                       "'");
+  }
+  return 0;
+}
+
+// The kernel's timer of processor time: it stops the process by SIGPROF, whatever the reader is doing.
+static void setTimer(double seconds) {
+  itimerval timer{};
+  timer.it_value.tv_sec = static_cast<time_t>(seconds);
+  timer.it_value.tv_usec =
+      static_cast<suseconds_t>((seconds - static_cast<double>(timer.it_value.tv_sec)) * 1e6);
+  setitimer(ITIMER_PROF, &timer, nullptr);
+}
+
+ReadTime::ReadTime() { setTimer(limits.readSeconds); }
+ReadTime::~ReadTime() { setTimer(0); }
+
+// Linkers and LLVM want temporary files. The child gets a folder of its own for them, which its parent
+// removes however the child ended.
+static std::string makeTemporaryFolder() {
+  const char *base = std::getenv("TMPDIR");
+  std::string path = std::string(base && *base ? base : "/tmp") + "/tessera-XXXXXX";
+  if (!mkdtemp(path.data()))
+    return "";
+  return path;
+}
+
+static std::atomic<pid_t> child;
+
+// A signal sent to us alone goes to the child, which removes what it had begun; one from the terminal reaches
+// both.
+extern "C" void tesseraForwardSignal(int signal) {
+  if (pid_t pid = child.load())
+    kill(pid, signal);
 }
 
 int cli::supervise(const std::function<int()> &work) {
+  if (int status = readLimits())
+    return status;
   std::fflush(stdout);
   std::fflush(stderr);
-  pid_t child = fork();
-  if (child < 0)
-    return work();
-  if (child == 0) {
-    rlimit memory{memoryLimit(), memoryLimit()};
+  std::string folder = makeTemporaryFolder();
+  sigset_t signals, before;
+  sigemptyset(&signals);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP})
+    sigaddset(&signals, signal);
+  sigprocmask(SIG_BLOCK, &signals, &before);
+  pid_t pid = fork();
+  if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    if (!folder.empty())
+      setenv("TMPDIR", folder.c_str(), 1);
+    rlimit memory{limits.memory, limits.memory}, core{0, 0};
     setrlimit(RLIMIT_AS, &memory);
-    rlimit core{0, 0};
     setrlimit(RLIMIT_CORE, &core);
     int status = work();
     std::fflush(stdout);
     std::fflush(stderr);
     _exit(status);
   }
-  // An interrupt goes to the whole group: the child removes what it had begun, and we report its end.
-  std::signal(SIGINT, SIG_IGN);
+  child = pid;
+  for (int signal : {SIGINT, SIGTERM, SIGHUP})
+    std::signal(signal, tesseraForwardSignal);
+  sigprocmask(SIG_SETMASK, &before, nullptr);
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-    ;
+  if (pid > 0)
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+      ;
+  child = 0;
+  if (!folder.empty())
+    llvm::sys::fs::remove_directories(folder);
+  if (pid < 0)
+    return cli::fail(std::string("cannot start a process: ") + strerror(errno));
   if (WIFEXITED(status))
     return WEXITSTATUS(status);
   int number = WTERMSIG(status);
-  if (number == SIGINT || number == SIGTERM)
-    return fail("interrupted; nothing was written");
-  return fail(std::string("the compiler stopped on signal ") + std::to_string(number) + " (" + strsignal(number) +
-              "); the input is damaged, needs more memory than the limit (set TESSERA_MEMORY, now " +
-              formatBytes(memoryLimit()) + "), or has met a bug; nothing was written");
+  if (number == SIGINT || number == SIGTERM || number == SIGHUP)
+    return cli::fail("interrupted; nothing was written");
+  if (number == SIGPROF) {
+    char seconds[32];
+    std::snprintf(seconds, sizeof seconds, "%g", limits.readSeconds);
+    return cli::fail(std::string("reading the input took more than ") + seconds +
+                     " s of processor time; set TESSERA_TIME_LIMIT to allow more; nothing was written");
+  }
+  return cli::fail(std::string("the compiler stopped on signal ") + std::to_string(number) + " (" +
+                   strsignal(number) +
+                   "); the input is damaged, needs more memory than the limit (set TESSERA_MEMORY, now " +
+                   formatBytes(limits.memory) + "), or has met a bug; nothing was written");
 }
 
 int main(int argc, char **argv) {
@@ -80,7 +160,10 @@ int main(int argc, char **argv) {
   } catch (const CLI::CallForHelp &e) {
     return app.exit(e);
   } catch (const CLI::ParseError &e) {
-    return fail(std::string(e.what()) + "; see 'tessera --help'");
+    std::string command;
+    for (CLI::App *sub : app.get_subcommands())
+      command = sub->get_name() + " ";
+    return fail(std::string(e.what()) + "; see 'tessera " + command + "--help'");
   }
   return action ? action() : 1;
 }
