@@ -26,22 +26,38 @@ public:
   }
 
 private:
+  // Counts brackets as the parser would: not those in strings and comments, and not the '>' of an arrow.
   static LogicalResult checkNesting(const llvm::MemoryBuffer &buffer, MLIRContext *context) {
     StringRef text = buffer.getBuffer();
     if (text.starts_with("ML\xefR"))
       return success();
-    int depth = 0, line = 1;
-    for (char c : text) {
-      if (c == '\n')
+    int depth = 0;
+    unsigned line = 1;
+    size_t lineStart = 0;
+    for (size_t i = 0; i < text.size(); ++i) {
+      char c = text[i];
+      if (c == '\n') {
         ++line;
-      else if (c == '(' || c == '[' || c == '{' || c == '<')
-        ++depth;
-      else if (c == ')' || c == ']' || c == '}' || c == '>')
+        lineStart = i + 1;
+      } else if (c == '"') {
+        // An unfinished string ends with its line; the parser will say so.
+        for (++i; i < text.size() && text[i] != '"' && text[i] != '\n'; ++i)
+          i += text[i] == '\\';
+        if (i < text.size() && text[i] == '\n')
+          --i;
+      } else if (c == '/' && text.substr(i).starts_with("//")) {
+        i = std::min(text.find('\n', i), text.size()) - 1;
+      } else if (c == '-' && text.substr(i).starts_with("->")) {
+        ++i;
+      } else if (StringRef("([{<").contains(c)) {
+        if (++depth > maxNesting)
+          return emitError(
+                     FileLineColLoc::get(context, buffer.getBufferIdentifier(), line, i - lineStart + 1),
+                     "brackets are nested more than ")
+                 << maxNesting << " deep; split the program into graphs that call each other";
+      } else if (StringRef(")]}>").contains(c)) {
         depth = std::max(0, depth - 1);
-      if (depth > maxNesting)
-        return emitError(FileLineColLoc::get(context, buffer.getBufferIdentifier(), line, 1),
-                         "brackets are nested more than ")
-               << maxNesting << " deep; split the program into graphs that call each other";
+      }
     }
     return success();
   }
