@@ -32,6 +32,13 @@ Session::Session(bool verbose) : sourceMgr(std::make_shared<llvm::SourceMgr>()) 
                    func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect, memref::MemRefDialect, scf::SCFDialect,
                    tensor::TensorDialect, transform::TransformDialect, vector::VectorDialect>();
   handler = std::make_unique<SourceMgrDiagnosticHandler>(*sourceMgr, ctx.get());
+  // A message about a whole file or option has no place to show; "<unknown>:0" in front of it would help nobody.
+  ctx->getDiagEngine().registerHandler([](Diagnostic &d) {
+    if (!isa<UnknownLoc>(d.getLocation()) || d.getSeverity() != DiagnosticSeverity::Error || !d.getNotes().empty())
+      return failure();
+    llvm::errs() << "error: " << d.str() << "\n";
+    return success();
+  });
   // Remarks say what could not be decided or was not done; they are for those who ask.
   if (!verbose)
     ctx->getDiagEngine().registerHandler(
@@ -57,15 +64,12 @@ static constexpr StringLiteral scriptsName = "tessera_scripts";
 
 static FailureOr<OwningOpRef<ModuleOp>> readScripts(Session &session, const std::string &path) {
   auto buffer = llvm::MemoryBuffer::getFile(path);
-  if (!buffer) {
-    emitError(UnknownLoc::get(&session.context())) << "cannot read schedule '" << path << "': " << buffer.getError().message();
-    return failure();
-  }
-  unsigned id = session.sources()->AddNewSourceBuffer(std::move(*buffer), SMLoc());
-  (void)id;
+  if (!buffer)
+    return emitError(UnknownLoc::get(&session.context()), "cannot read schedule '")
+               << path << "': " << buffer.getError().message(),
+           failure();
   auto own = std::make_shared<llvm::SourceMgr>();
-  auto again = llvm::MemoryBuffer::getFile(path);
-  own->AddNewSourceBuffer(std::move(*again), SMLoc());
+  own->AddNewSourceBuffer(std::move(*buffer), SMLoc());
   OwningOpRef<ModuleOp> scripts = parseSourceFile<ModuleOp>(own, ParserConfig(&session.context()));
   if (!scripts)
     return failure();
