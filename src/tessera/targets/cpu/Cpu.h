@@ -4,17 +4,30 @@
 #pragma once
 
 #include "tessera/ir/LLVM.h"
-#include "tessera/targets/common/Exprs.h"
+#include "tessera/targets/Target.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+
+namespace llvm {
+class Target;
+} // namespace llvm
 
 namespace tessera::cpu {
 
 /// The machine that code is made for.
 struct Machine {
   std::string triple, cpu, features;
+  std::vector<std::string> required; ///< features that the loader asks of the machine
+  bool has(StringRef feature) const { return llvm::is_contained(required, feature); }
 };
+
+/// Whether the options name a machine that LLVM knows; emits a diagnostic with the nearest name when they do not.
+LogicalResult checkMachine(const TargetOptions &options, Location loc);
+/// The machine that the options name; the one we run on where they say nothing.
+Machine getMachine(const TargetOptions &options);
+/// LLVM's target for a machine; null, with the reason, when there is none.
+const llvm::Target *findCodeGenerator(const Machine &machine, std::string &error);
 
 /// Tensors → buffers, in place. Destinations are the functions' own arguments.
 LogicalResult bufferize(ModuleOp payloads);
@@ -33,13 +46,19 @@ LogicalResult lowerToLoops(ModuleOp kernels);
 /// Loops, vectors, memory and arithmetic → the LLVM dialect, and a wrapper with the kernel ABI around each kernel.
 LogicalResult lowerToLLVM(ModuleOp kernels);
 
+/// Kernels with the same code become one, which all their steps name; equal layers of a network, or equal nodes of
+/// several programs.
+void shareKernels(ModuleOp kernels, MutableArrayRef<NodeLowering> nodes);
+
 /// The LLVM dialect → optimised machine code, linked into one ELF image that needs nothing from outside.
-FailureOr<std::string> emitImage(ModuleOp kernels, const Machine &machine);
+FailureOr<TargetCode> emitImage(ModuleOp kernels, const Machine &machine);
 
 /// Marks an argument that is a scalar in memory: its slot holds a pointer to it.
 inline constexpr llvm::StringLiteral indirectAttr = "tessera.indirect";
 /// Marks the functions that are kernels (the others are inlined into them).
 inline constexpr llvm::StringLiteral kernelAttr = "tessera.kernel";
+/// The wrapper with the kernel ABI has the kernel's name; the function it calls has this after it.
+inline constexpr llvm::StringLiteral kernelBodySuffix = ".body";
 /// Arguments that every kernel has after its own: begin and end of the box of tasks, then scratch.
 inline constexpr unsigned numBoxArgs = 6;
 

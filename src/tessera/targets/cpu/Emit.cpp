@@ -16,9 +16,9 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
@@ -30,18 +30,10 @@ using namespace tessera;
 using namespace tessera::cpu;
 
 static std::unique_ptr<llvm::TargetMachine> createMachine(const Machine &machine, std::string &error) {
-  static const bool once = [] {
-    llvm::InitializeAllTargetInfos();
-    llvm::InitializeAllTargets();
-    llvm::InitializeAllTargetMCs();
-    llvm::InitializeAllAsmPrinters();
-    return true;
-  }();
-  (void)once;
-  llvm::Triple triple(machine.triple);
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  const llvm::Target *target = findCodeGenerator(machine, error);
   if (!target)
     return nullptr;
+  llvm::Triple triple(machine.triple);
   llvm::TargetOptions options;
   // Contraction is asked for by the flags on the operations, never by the back end on its own.
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
@@ -139,7 +131,24 @@ static FailureOr<std::string> link(ArrayRef<char> object, std::string_view built
   return (*file)->getBuffer().str();
 }
 
-FailureOr<std::string> cpu::emitImage(ModuleOp kernels, const Machine &machine) {
+// How large the code of each kernel is.
+static llvm::StringMap<uint64_t> measureKernels(StringRef image, const llvm::StringSet<> &kernels) {
+  llvm::StringMap<uint64_t> sizes;
+  auto object = llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(image, "kernels"));
+  if (!object) {
+    llvm::consumeError(object.takeError());
+    return sizes;
+  }
+  for (llvm::object::ELFSymbolRef symbol : cast<llvm::object::ELFObjectFileBase>(**object).getDynamicSymbolIterators()) {
+    llvm::Expected<StringRef> name = symbol.getName();
+    if (name && kernels.contains(*name))
+      sizes[*name] = symbol.getSize();
+    llvm::consumeError(name.takeError());
+  }
+  return sizes;
+}
+
+FailureOr<TargetCode> cpu::emitImage(ModuleOp kernels, const Machine &machine) {
   Location loc = kernels.getLoc();
   DialectRegistry registry;
   registerBuiltinDialectTranslation(registry);
@@ -171,5 +180,11 @@ FailureOr<std::string> cpu::emitImage(ModuleOp kernels, const Machine &machine) 
       return emitError(loc, "the code generator cannot write objects"), failure();
     codegen.run(*module);
   }
-  return link(object, builtinsObject(tm->getTargetTriple().getArchName().str()), loc);
+  FailureOr<std::string> image = link(object, builtinsObject(tm->getTargetTriple().getArchName().str()), loc);
+  if (failed(image))
+    return failure();
+  TargetCode code;
+  code.kernelBytes = measureKernels(*image, names);
+  code.bytes = std::move(*image);
+  return code;
 }

@@ -92,6 +92,15 @@ static LogicalResult mathToCalls(ModuleOp module) {
   return success();
 }
 
+// Operations without an instruction: rounding divisions, and conversions of bf16. The pass of all expansions would
+// also replace maximumf and minimumf, by code that takes -0.0 and +0.0 for equal.
+static LogicalResult expandArithmetic(ModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+  arith::populateExpandBFloat16Patterns(patterns);
+  return applyPatternsGreedily(module, std::move(patterns));
+}
+
 static LogicalResult runPasses(ModuleOp module, function_ref<void(OpPassManager &)> build) {
   PassManager pm(module.getContext());
   build(pm);
@@ -116,7 +125,7 @@ static void wrapKernel(LLVM::LLVMFuncOp body, const Signature &signature) {
   OpBuilder b(body);
   Location loc = body.getLoc();
   std::string name = body.getName().str();
-  body.setSymName(name + ".body");
+  body.setSymName(name + kernelBodySuffix.str());
   body.setLinkage(LLVM::Linkage::Internal);
   body.setPassthroughAttr(b.getArrayAttr({b.getStringAttr("alwaysinline")}));
   Type ptr = LLVM::LLVMPointerType::get(ctx), i64 = b.getI64Type();
@@ -210,13 +219,10 @@ LogicalResult cpu::lowerToLLVM(ModuleOp kernels) {
         pm.addPass(createCanonicalizerPass());
       })))
     return failure();
-  if (failed(mathToCalls(kernels)))
+  if (failed(mathToCalls(kernels)) || failed(expandArithmetic(kernels)))
     return failure();
   if (failed(runPasses(kernels, [](OpPassManager &pm) {
         pm.addPass(createSCFToControlFlowPass());
-        arith::ArithExpandOpsPassOptions expand;
-        expand.includeBf16 = true;
-        pm.addPass(arith::createArithExpandOpsPass(expand));
         pm.addPass(memref::createExpandStridedMetadataPass());
         pm.addPass(createLowerAffinePass());
         ConvertVectorToLLVMPassOptions vector;

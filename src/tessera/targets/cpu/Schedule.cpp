@@ -150,5 +150,11 @@ std::string cpu::writeDefaultSchedule(func::FuncOp payload, const TargetInfo &in
   out.loopLine("transform.apply_patterns to %kernel { transform.apply_patterns.canonicalization } : !transform.any_op");
   out.loopLine("transform.apply_cse to %kernel : !transform.any_op");
   out.loopLine("transform.tessera.split_borders %kernel : !transform.any_op");
+  for (auto forall : payload.getBody().front().getOps<scf::ForallOp>())
+    if (auto lanes = forall->getAttrOfType<IntegerAttr>(leaf::lanesAttr)) {
+      // Instances that accumulate cannot be vectorised; several of them at once keep the processor busy.
+      out.loopLine("transform.tessera.unroll_innermost %kernel by " + Twine(2 * lanes.getInt()) + " : !transform.any_op");
+      break;
+    }
   return out.str();
 }

@@ -7,7 +7,6 @@
 #include "tessera/targets/cpu/Schedule.h"
 #include "tessera/transforms/schedule/Script.h"
 
-#include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 
 using namespace tessera;
@@ -17,16 +16,19 @@ namespace {
 class CpuTarget : public Target {
 public:
   TargetInfo info(const TargetOptions &options) const override {
-    TargetInfo info{"cpu", "the machine's own processor"};
-    cpu::Machine machine = getMachine(options);
-    StringRef features = machine.features;
-    auto has = [&](StringRef f) { return features.contains(("+" + f).str()); };
-    if (has("avx512f")) {
+    TargetInfo info;
+    info.name = "cpu";
+    info.summary = "the machine's own processor";
+    cpu::Machine machine = cpu::getMachine(options);
+    info.triple = machine.triple;
+    info.cpu = machine.cpu;
+    info.features = machine.required;
+    if (machine.has("avx512f")) {
       info.vectorBytes = 64;
       info.registers = 32;
-    } else if (has("avx")) {
+    } else if (machine.has("avx")) {
       info.vectorBytes = 32;
-    } else if (llvm::Triple(machine.triple).isAArch64()) {
+    } else if (!llvm::Triple(machine.triple).isX86()) {
       info.registers = 32;
     }
     const CpuInfo &host = cpuInfo();
@@ -36,6 +38,10 @@ public:
       info.l2 = host.l2;
     info.l3 = host.l3;
     return info;
+  }
+
+  LogicalResult check(const TargetOptions &options, Location loc) const override {
+    return cpu::checkMachine(options, loc);
   }
 
   bool supports(dfg::NodeOp) const override { return true; }
@@ -62,26 +68,14 @@ public:
         if (failed(schedule::applyScript(module.lookupSymbol(step.kernel), node.script, loops)))
           return failure();
     }
-    return cpu::lowerToLLVM(module);
+    if (failed(cpu::lowerToLLVM(module)))
+      return failure();
+    cpu::shareKernels(module, nodes);
+    return success();
   }
 
-  FailureOr<std::string> emit(ModuleOp module, const TargetOptions &options) const override {
-    return cpu::emitImage(module, getMachine(options));
-  }
-
-private:
-  static cpu::Machine getMachine(const TargetOptions &options) {
-    cpu::Machine machine{options.triple, options.cpu, options.features};
-    if (machine.triple.empty()) {
-      machine.triple = hostTriple();
-      if (machine.features.empty())
-        machine.features = cpuFeatureString();
-      if (machine.cpu.empty())
-        machine.cpu = llvm::sys::getHostCPUName().str();
-    }
-    if (machine.cpu.empty())
-      machine.cpu = "generic";
-    return machine;
+  FailureOr<TargetCode> emit(ModuleOp module, const TargetOptions &options) const override {
+    return cpu::emitImage(module, cpu::getMachine(options));
   }
 };
 

@@ -2,6 +2,7 @@
 // A leaf with memory ports, or one whose results are reduced over different dimensions: loops over its
 // instances that store what they yield. Reductions go through one partial value for each chunk of the grid.
 #include "tessera/transforms/leaf/Emit.h"
+#include "tessera/transforms/leaf/Rewrites.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -234,16 +235,18 @@ LogicalResult leaf::emitBufferLoops(EmitContext &ctx) {
         b, loc, MemRefType::get({chunks}, node.getYieldOp().getValues()[r].getType()));
   AffineExpr n, c;
   bindDims(b.getContext(), n, c);
-  OpFoldResult size = affine::makeComposedFoldedAffineApply(b, loc, n.ceilDiv(chunks), getAsOpFoldResult(ctx.grid[0]));
+  // A chunk starts at a multiple of the lanes, so that an unrolled loop knows each instance's lane.
+  AffineExpr length = n.ceilDiv(chunks * loops.lanes) * loops.lanes;
+  OpFoldResult size = affine::makeComposedFoldedAffineApply(b, loc, length, getAsOpFoldResult(ctx.grid[0]));
   auto forall =
       scf::ForallOp::create(b, loc, ArrayRef<OpFoldResult>{b.getIndexAttr(chunks)}, ValueRange{}, std::nullopt);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(forall.getBody());
     Value chunk = forall.getInductionVars()[0];
-    Value length = getValueOrCreateConstantIndexOp(b, loc, size);
-    Value begin = arith::MulIOp::create(b, loc, chunk, length);
-    Value end = arith::MinSIOp::create(b, loc, arith::AddIOp::create(b, loc, begin, length), ctx.grid[0]);
+    Value step = getValueOrCreateConstantIndexOp(b, loc, size);
+    Value begin = arith::MulIOp::create(b, loc, chunk, step);
+    Value end = arith::MinSIOp::create(b, loc, arith::AddIOp::create(b, loc, begin, step), ctx.grid[0]);
     SmallVector<Value> lower = zeros, upper(ctx.grid);
     lower[0] = begin;
     upper[0] = end;
@@ -278,6 +281,8 @@ LogicalResult leaf::emitBufferLoops(EmitContext &ctx) {
     for (auto [r, v] : llvm::zip(reduced, nest.results))
       memref::StoreOp::create(b, loc, v, partials[r], chunk);
     lowerAccumulate(ctx, forall, loops.ports);
+    if (loops.lanes > 1)
+      forall->setAttr(lanesAttr, b.getI64IntegerAttr(loops.lanes));
   }
   for (unsigned i = 0; i < loops.copies.size(); ++i)
     if (loops.copies[i])

@@ -27,6 +27,18 @@ unsigned leaf::unrollConstantLoops(Operation *root, int64_t maxTrip, int64_t max
   return unrolled;
 }
 
+unsigned leaf::unrollInnermostLoops(Operation *root, int64_t factor) {
+  SmallVector<scf::ForOp> loops;
+  root->walk([&](scf::ForOp loop) {
+    if (!loop.getBody()->walk([](LoopLikeOpInterface) { return WalkResult::interrupt(); }).wasInterrupted())
+      loops.push_back(loop);
+  });
+  unsigned unrolled = 0;
+  for (scf::ForOp loop : loops)
+    unrolled += succeeded(loopUnrollByFactor(loop, factor));
+  return unrolled;
+}
+
 namespace {
 
 

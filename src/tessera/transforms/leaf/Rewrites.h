@@ -15,6 +15,8 @@ namespace tessera::leaf {
 inline constexpr llvm::StringLiteral reductionsAttr = "tessera.reductions";
 /// The number of an operation that a schedule of the payload may want to find.
 inline constexpr llvm::StringLiteral numberAttr = "tessera.op";
+/// On a loop over instances: how many neighbours it is good to unroll together.
+inline constexpr llvm::StringLiteral lanesAttr = "tessera.lanes";
 /// Marks one whose combination must keep its order.
 inline constexpr llvm::StringLiteral orderedAttr = "tessera.ordered";
 
@@ -26,6 +28,9 @@ FailureOr<scf::ForallOp> chunkReduction(RewriterBase &rewriter, linalg::GenericO
 /// Unrolls the loops under `root` that run a constant number of times, innermost first, while a loop's body stays below
 /// `maxOps` operations. Returns how many were unrolled.
 unsigned unrollConstantLoops(Operation *root, int64_t maxTrip, int64_t maxOps);
+
+/// Unrolls the innermost loops under `root` by a factor; a loop for what is left follows. Returns how many.
+unsigned unrollInnermostLoops(Operation *root, int64_t factor);
 
 /// Splits an innermost loop into border, interior and border, such that clamps of `iv + c` into a range
 /// (arith.maxsi, arith.minsi) are gone in the interior. Returns the interior; fails when there is nothing to split.

@@ -72,6 +72,18 @@ void UnrollConstantLoopsOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInst
   transform::modifiesPayload(effects);
 }
 
+DiagnosedSilenceableFailure UnrollInnermostOp::apply(transform::TransformRewriter &, transform::TransformResults &,
+                                                     transform::TransformState &state) {
+  for (Operation *payload : state.getPayloadOps(getTarget()))
+    leaf::unrollInnermostLoops(payload, getFactor());
+  return DiagnosedSilenceableFailure::success();
+}
+
+void UnrollInnermostOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  transform::onlyReadsHandle(getTargetMutable(), effects);
+  transform::modifiesPayload(effects);
+}
+
 DiagnosedSilenceableFailure SplitBordersOp::apply(transform::TransformRewriter &rewriter, transform::TransformResults &,
                                                   transform::TransformState &state) {
   for (Operation *payload : state.getPayloadOps(getTarget())) {

@@ -92,6 +92,24 @@ def UnrollConstantLoopsOp : LeafChangeOp<"unroll_constant_loops"> {
   let assemblyFormat = "$target attr-dict `:` type($target)";
 }
 
+def UnrollInnermostOp : LeafChangeOp<"unroll_innermost"> {
+  let summary = "unroll the innermost loops of a kernel";
+  let description = [{
+    Before:
+    ```mlir
+    scf.for %i = %lo to %hi step %c1 { use(%i) }
+    ```
+    After `transform.tessera.unroll_innermost %kernel by 2`:
+    ```mlir
+    scf.for %i = %lo to %even step %c2 { use(%i)  use(%i + 1) }
+    scf.for %i = %even to %hi step %c1 { use(%i) }
+    ```
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target, ConfinedAttr<I64Attr, [IntMinValue<2>]>:$factor);
+  let results = (outs);
+  let assemblyFormat = "$target `by` $factor attr-dict `:` type($target)";
+}
+
 def SplitBordersOp : LeafChangeOp<"split_borders"> {
   let summary = "split the innermost loops of a kernel so that clamped indices are plain in the interior";
   let description = [{
