@@ -1,19 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// See CpuBackend.h. The runtime is used through its public C interface, as an embedding program would.
+// See CpuBackend.h. The runtime is used through its public C interface, as an embedding program would; on other
+// machines through the command line.
 #include "CpuBackend.h"
 
 #include "tessera/base/Container.h"
 #include "tessera/base/ElementType.h"
+#include "tessera/base/File.h"
+#include "tessera/base/Npy.h"
 #include "tessera/runtime.h"
 
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cstdlib>
 
 using namespace tessera;
 using namespace tessera::conformance;
 
-static std::optional<tsr_type> typeOf(Type type) {
-  std::optional<ElementType> element = parseElementType(plan::typeName(type));
-  return element ? std::optional(static_cast<tsr_type>(*element)) : std::nullopt;
+static std::optional<ElementType> typeOf(Type type) { return parseElementType(plan::typeName(type)); }
+
+FailureOr<std::string> conformance::installModule(Session &session, ModuleOp module, const BackendOptions &options) {
+  std::vector<Portable> programs(1);
+  programs[0].module = cast<ModuleOp>(module->clone());
+  programs[0].source = "test";
+  if (failed(runGraphStage(*programs[0].module)))
+    return failure();
+  InstallOptions install;
+  install.target = options.machine;
+  install.target.strict = options.strict;
+  install.targets = {"cpu"};
+  if (options.device != "cpu")
+    install.targets.insert(install.targets.begin(), options.device);
+  FailureOr<Installed> installed = tessera::install(session, programs, install);
+  if (failed(installed))
+    return failure();
+  ContainerWriter writer(ContainerKind::InstalledProgram, 0);
+  writer.add("plan", installed->plan);
+  writer.add("code", installed->code);
+  writer.add("const", installed->constants);
+  writer.add("meta", installed->meta);
+  return writer.bytes();
 }
 
 namespace {
@@ -34,29 +60,12 @@ struct Handles {
 };
 } // namespace
 
-FailureOr<std::vector<oracle::Array>> conformance::runInstalled(Session &session, ModuleOp module, StringRef graph,
-                                                                ArrayRef<oracle::Array> inputs,
-                                                                const BackendOptions &options) {
-  std::vector<Portable> programs(1);
-  programs[0].module = cast<ModuleOp>(module->clone());
-  programs[0].source = "test";
-  if (failed(runGraphStage(*programs[0].module)))
-    return failure();
-  InstallOptions install;
-  install.target.strict = options.strict;
-  install.targets = {"cpu"};
-  if (options.device != "cpu")
-    install.targets.insert(install.targets.begin(), options.device);
-  auto graphOp = module.lookupSymbol<dfg::GraphOp>(graph);
-  FailureOr<Installed> installed = tessera::install(session, programs, install);
-  if (failed(installed))
-    return failure();
-  ContainerWriter writer(ContainerKind::InstalledProgram, 0);
-  writer.add("plan", installed->plan);
-  writer.add("code", installed->code);
-  writer.add("const", installed->constants);
-  writer.add("meta", installed->meta);
-  std::string bytes = writer.bytes();
+static std::string deviceList(const BackendOptions &options) {
+  return options.device == "cpu" ? "cpu" : options.device + ",cpu";
+}
+
+static FailureOr<std::vector<oracle::Array>> runHere(const std::string &bytes, dfg::GraphOp graph,
+                                                     ArrayRef<oracle::Array> inputs, const BackendOptions &options) {
   auto fail = [&](const Twine &what) -> FailureOr<std::vector<oracle::Array>> {
     llvm::errs() << what << ": " << tsr_last_error() << "\n";
     return failure();
@@ -67,16 +76,17 @@ FailureOr<std::vector<oracle::Array>> conformance::runInstalled(Session &session
   tsr_options open;
   tsr_options_init(&open);
   open.threads = options.threads;
-  std::string devices = options.device == "cpu" ? "cpu" : options.device + ",cpu";
+  open.policy = options.policy == "eft" ? TSR_POLICY_EFT : options.policy == "energy" ? TSR_POLICY_ENERGY : TSR_POLICY_STATIC;
+  std::string devices = deviceList(options);
   open.devices = devices.c_str();
-  if (tsr_program_open(h.module, graph.str().c_str(), &open, &h.program))
+  if (tsr_program_open(h.module, graph.getSymName().str().c_str(), &open, &h.program))
     return fail("open");
   std::vector<tsr_buffer *> in;
   for (const oracle::Array &a : inputs) {
-    std::optional<tsr_type> type = typeOf(a.elementType);
+    std::optional<ElementType> type = typeOf(a.elementType);
     tsr_buffer *buffer = nullptr;
     void *memory = nullptr;
-    if (!type || tsr_buffer_create(*type, a.shape.size(), a.shape.data(), &buffer))
+    if (!type || tsr_buffer_create(static_cast<tsr_type>(*type), a.shape.size(), a.shape.data(), &buffer))
       return fail("input");
     h.buffers.push_back(buffer);
     in.push_back(buffer);
@@ -84,11 +94,11 @@ FailureOr<std::vector<oracle::Array>> conformance::runInstalled(Session &session
       return fail("map");
     std::memcpy(memory, a.bytes.data(), a.bytes.size());
   }
-  std::vector<tsr_buffer *> out(graphOp.getResultTypes().size(), nullptr);
+  std::vector<tsr_buffer *> out(graph.getResultTypes().size(), nullptr);
   if (tsr_run(h.program, in.data(), in.size(), out.data(), out.size()))
     return fail("run");
   std::vector<oracle::Array> results;
-  for (auto [buffer, type] : llvm::zip(out, graphOp.getResultTypes())) {
+  for (auto [buffer, type] : llvm::zip(out, graph.getResultTypes())) {
     h.buffers.push_back(buffer);
     oracle::Array a;
     a.elementType = getElementTypeOrSelf(type);
@@ -102,4 +112,67 @@ FailureOr<std::vector<oracle::Array>> conformance::runInstalled(Session &session
     results.push_back(std::move(a));
   }
   return results;
+}
+
+// Everything goes through files in a folder that is removed again.
+static FailureOr<std::vector<oracle::Array>> runElsewhere(const std::string &bytes, dfg::GraphOp graph,
+                                                          ArrayRef<oracle::Array> inputs,
+                                                          const BackendOptions &options) {
+  auto fail = [&](const Twine &what) -> FailureOr<std::vector<oracle::Array>> {
+    llvm::errs() << what << "\n";
+    return failure();
+  };
+  SmallString<128> folder;
+  if (llvm::sys::fs::createUniqueDirectory("tessera-conformance", folder))
+    return fail("cannot create a temporary folder");
+  llvm::scope_exit remove([&] { (void)llvm::sys::fs::remove_directories(folder); });
+  auto path = [&](const Twine &name) { return (folder + "/" + name).str(); };
+  if (Status s = writeFile(path("program.tsx"), std::string_view(bytes)); !s.ok())
+    return fail(s.message());
+  std::string command = options.runner + " run " + path("program.tsx") + " --program " + graph.getSymName().str() +
+                        " --threads " + std::to_string(options.threads) + " --device " + deviceList(options) +
+                        " --policy " + options.policy;
+  for (auto [i, a] : llvm::enumerate(inputs)) {
+    std::optional<ElementType> type = typeOf(a.elementType);
+    std::string file = path("in" + Twine(i) + ".npy");
+    if (!type)
+      return fail("input type");
+    if (Status s = writeNpy(file, npyTypeFor(*type), a.shape, std::as_bytes(std::span(a.bytes.data(), a.bytes.size())));
+        !s.ok())
+      return fail(s.message());
+    command += " --input " + cast<StringAttr>(graph.getArgNames()[i]).str() + "=" + file;
+  }
+  for (auto [i, name] : llvm::enumerate(graph.getResultNames()))
+    command += " --output " + cast<StringAttr>(name).str() + "=" + path("out" + Twine(i) + ".npy");
+  if (std::system(command.c_str()) != 0)
+    return fail("failed: " + command);
+  std::vector<oracle::Array> results;
+  for (auto [i, type] : llvm::enumerate(graph.getResultTypes())) {
+    Result<NpyArray> array = readNpy(path("out" + Twine(i) + ".npy"));
+    if (!array.ok())
+      return fail(array.status().message());
+    oracle::Array a;
+    a.elementType = getElementTypeOrSelf(type);
+    a.shape = {array->shape.begin(), array->shape.end()};
+    const char *data = reinterpret_cast<const char *>(array->data.data());
+    a.bytes.assign(data, data + array->data.size());
+    results.push_back(std::move(a));
+  }
+  return results;
+}
+
+FailureOr<std::vector<oracle::Array>> conformance::runProgram(const std::string &installed, dfg::GraphOp graph,
+                                                              ArrayRef<oracle::Array> inputs,
+                                                              const BackendOptions &options) {
+  return options.runner.empty() ? runHere(installed, graph, inputs, options)
+                                : runElsewhere(installed, graph, inputs, options);
+}
+
+FailureOr<std::vector<oracle::Array>> conformance::runInstalled(Session &session, ModuleOp module, StringRef graph,
+                                                                ArrayRef<oracle::Array> inputs,
+                                                                const BackendOptions &options) {
+  FailureOr<std::string> installed = installModule(session, module, options);
+  if (failed(installed))
+    return failure();
+  return runProgram(*installed, module.lookupSymbol<dfg::GraphOp>(graph), inputs, options);
 }

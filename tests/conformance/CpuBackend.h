@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The whole way from a module to results on a device, in one process: what conformance tests compare with the oracle.
+// The whole way from a module to results on a device: what conformance tests compare with the oracle. In one
+// process for this machine; through files and a command for others.
 #pragma once
 
 #include "tessera/driver/Compiler.h"
@@ -8,11 +9,20 @@
 namespace tessera::conformance {
 
 struct BackendOptions {
-  bool strict = true;       ///< no contraction: results without float reductions are bit for bit the oracle's
+  bool strict = true; ///< no contraction: results without float reductions are bit for bit the oracle's
   unsigned threads = 2;
-  std::string device = "cpu";
-  bool graphScript = true;  ///< fuse as the default schedule says
+  std::string device = "cpu";      ///< which nodes run on first; the CPU stands behind it
+  std::string policy = "static";   ///< how a node's device is chosen
+  TargetOptions machine;           ///< triple, CPU and features; empty means this machine
+  std::string runner;              ///< a command that is `tessera` on another machine, e.g. under an emulator
 };
+
+/// Compiles and installs a module that has not been through the stage `graph`. Returns the file's content.
+FailureOr<std::string> installModule(Session &session, ModuleOp module, const BackendOptions &options);
+
+/// Runs one graph of an installed program. Prints the runtime's error on failure.
+FailureOr<std::vector<oracle::Array>> runProgram(const std::string &installed, dfg::GraphOp graph,
+                                                 ArrayRef<oracle::Array> inputs, const BackendOptions &options);
 
 /// Compiles, installs, loads and runs one graph. Emits diagnostics, or prints the runtime's error, on failure.
 FailureOr<std::vector<oracle::Array>> runInstalled(Session &session, ModuleOp module, StringRef graph,

@@ -1,9 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // `.npz`: a zip archive of `.npy` files, read through its central directory, with
-// zip64 and the methods stored and deflate; checksums are verified.
+// zip64 and the methods stored and deflate; checksums are verified. Without zlib, each
+// function says so.
 #include "tessera/base/File.h"
 #include "tessera/base/Npy.h"
+
+#ifndef TESSERA_ZLIB
+
+namespace tessera {
+
+static Status needsZlib(std::string_view name) {
+  return fail(StatusCode::Unsupported, "'", name,
+              "': this tessera was built without zlib and knows no .npz; use .npy files");
+}
+
+Result<NpzEntries> parseNpz(std::span<const std::byte>, std::string_view name, uint64_t) {
+  return needsZlib(name);
+}
+Result<NpzEntries> readNpz(const std::string &path) { return needsZlib(path); }
+Status writeNpz(const std::string &path, const NpzEntries &, bool) { return needsZlib(path); }
+
+} // namespace tessera
+
+#else
 
 #include <algorithm>
 #include <cstring>
@@ -299,3 +319,5 @@ Status writeNpz(const std::string &path, const NpzEntries &entries, bool compres
 }
 
 } // namespace tessera
+
+#endif // TESSERA_ZLIB

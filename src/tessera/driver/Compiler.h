@@ -58,6 +58,7 @@ struct InstallOptions {
 /// An installed program's sections, before they are written.
 struct Installed {
   std::string plan, code, constants, meta;
+  std::vector<std::pair<std::string, std::string>> images; ///< of targets with code of their own: section, content
   uint64_t savedBytes = 0; ///< by storing equal kernels and constants of several programs once
   unsigned savedKernels = 0;
 };

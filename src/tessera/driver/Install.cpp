@@ -3,14 +3,13 @@
 #include "tessera/driver/Compiler.h"
 
 #include "tessera/base/Container.h"
-#include "tessera/base/CpuInfo.h"
 #include "tessera/base/Diag.h"
-#include "tessera/base/Sha256.h"
 #include "tessera/driver/Components.h"
 #include "tessera/driver/GraphPlan.h"
 #include "tessera/driver/Schedule.h"
 
 #include "mlir/IR/Verifier.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 #include <nlohmann/json.hpp>
 
@@ -58,7 +57,46 @@ struct Job {
   std::unique_ptr<GraphPlan> plan = std::make_unique<GraphPlan>();
 };
 
+/// The kernels that one target makes for all programs of the file.
+struct Kernels {
+  const Target *target;
+  std::string name;
+  OwningOpRef<ModuleOp> module;
+  std::vector<NodeLowering> nodes;
+  std::vector<std::pair<Job *, int>> owners; ///< of each lowering: its graph, and the plan's node
+  TargetCode code;
+};
+
 } // namespace
+
+static constexpr StringLiteral hostTarget = "cpu";
+
+// Who makes the code for a target's versions.
+static StringRef makerOf(StringRef target) { return findTarget(target)->runsHostCode() ? StringRef(hostTarget) : target; }
+
+static LogicalResult checkTargets(const InstallOptions &options, Location loc) {
+  for (const std::string &name : options.targets)
+    if (!findTarget(name)) {
+      std::vector<std::string> names(getTargetNames());
+      return emitError(loc) << unknownName("target", name, "built targets", names);
+    }
+  for (const std::string &name : options.targets)
+    if (failed(findTarget(makerOf(name))->check(options.target, loc)))
+      return failure();
+  return success();
+}
+
+// Steps that name a kernel which another step names too.
+static void countShared(const Kernels &kernels, Installed &result) {
+  llvm::StringMap<unsigned> uses;
+  for (const NodeLowering &node : kernels.nodes)
+    for (const plan::Step &step : node.version.steps)
+      ++uses[step.kernel];
+  for (auto &[kernel, count] : uses) {
+    result.savedKernels += count - 1;
+    result.savedBytes += (count - 1) * kernels.code.kernelBytes.lookup(kernel);
+  }
+}
 
 static std::string symbolName(StringRef graph, StringRef node, unsigned unique) {
   std::string name = (graph + "_" + node).str();
@@ -78,6 +116,8 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
     emitError(UnknownLoc::get(ctx)) << text;
     return failure();
   };
+  if (failed(checkTargets(options, UnknownLoc::get(ctx))))
+    return failure();
   std::vector<OwningOpRef<ModuleOp>> ownScripts;
   nlohmann::json scripts = nlohmann::json::object();
   for (Portable &program : programs) {
@@ -85,7 +125,8 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
     if (failed(script))
       return failure();
     for (auto graph : program.module->getOps<dfg::GraphOp>())
-      scripts[graph.getSymName().str()] = *script;
+      if (graph.getSymVisibility() != "private")
+        scripts[graph.getSymName().str()]["(graph)"] = *script;
   }
   llvm::StringSet<> names;
   for (Portable &program : programs)
@@ -108,55 +149,90 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
   if (options.stopAfter == Stage::Place)
     return result;
 
-  const Target *cpu = findTarget("cpu");
-  OwningOpRef<ModuleOp> kernels = ModuleOp::create(UnknownLoc::get(ctx), "kernels");
-  std::vector<NodeLowering> nodes;
-  std::vector<std::pair<Job *, int>> owners;
+  // One module of kernels for each target that makes code, in the order in which they are first needed.
+  std::vector<std::unique_ptr<Kernels>> all;
+  auto kernelsOf = [&](StringRef target) -> Kernels & {
+    for (auto &kernels : all)
+      if (kernels->name == target)
+        return *kernels;
+    all.push_back(std::make_unique<Kernels>());
+    all.back()->target = findTarget(target);
+    all.back()->name = target.str();
+    all.back()->module = ModuleOp::create(UnknownLoc::get(ctx), target == hostTarget ? "kernels" : target);
+    return *all.back();
+  };
+  // A file always has code for its machine, be it empty.
+  kernelsOf(hostTarget);
   unsigned unique = 0;
   for (Job &job : jobs) {
     if (failed(planGraph(job.graph, constants, *job.plan)))
       return failure();
     for (auto [op, index] : job.plan->nodes) {
       auto node = cast<dfg::NodeOp>(op);
-      std::string name = symbolName(job.graph.getSymName(), node.getName(), unique++);
-      PayloadOptions payloadOptions;
-      payloadOptions.contract = !options.target.strict;
-      FailureOr<Payload> payload = buildPayload(node, name, *kernels, payloadOptions);
-      if (failed(payload))
-        return failure();
-      NodeLowering lowering{node, payload->func, planPayload(*job.plan, node, *payload), {}, {}, {}};
-      lowering.version.target = "cpu";
-      if (failed(scheduleNode(lowering, *cpu, job.portable->scripts.get(), ownScripts, options.target)))
-        return failure();
-      scripts[(job.graph.getSymName() + "." + node.getName()).str()] = lowering.version.script;
-      nodes.push_back(std::move(lowering));
-      owners.push_back({&job, index});
+      llvm::SmallSetVector<StringRef, 4> makers;
+      for (auto version : node.getVersionsAttr().getAsRange<dfg::VersionAttr>())
+        makers.insert(makerOf(version.getTarget()));
+      for (StringRef maker : makers) {
+        Kernels &kernels = kernelsOf(maker);
+        std::string name = symbolName(job.graph.getSymName(), node.getName(), unique++);
+        PayloadOptions payloadOptions;
+        payloadOptions.contract = !options.target.strict;
+        FailureOr<Payload> payload = buildPayload(node, name, *kernels.module, payloadOptions);
+        if (failed(payload))
+          return failure();
+        NodeLowering lowering{node, payload->func, planPayload(*job.plan, node, *payload), {}, {}, {}};
+        lowering.version.target = maker.str();
+        if (failed(scheduleNode(lowering, *kernels.target, job.portable->scripts.get(), ownScripts, options.target)))
+          return failure();
+        std::string key = node.getName().str() + (maker == hostTarget ? "" : " on " + maker.str());
+        if (!lowering.version.script.empty())
+          scripts[job.graph.getSymName().str()][key] = lowering.version.script;
+        kernels.nodes.push_back(std::move(lowering));
+        kernels.owners.push_back({&job, index});
+      }
     }
   }
-  if (failed(verify(*kernels)))
-    return failure();
-  if (Status s = dumpStage(*kernels, Stage::Schedule, options.dumpDir); !s.ok())
-    return fail(s.message());
+  for (auto &kernels : all) {
+    if (failed(verify(*kernels->module)))
+      return failure();
+    if (Status s = dumpStage(*kernels->module, Stage::Schedule, options.dumpDir); !s.ok())
+      return fail(s.message());
+  }
   if (options.stopAfter == Stage::Schedule)
     return result;
-  if (failed(cpu->lower(*kernels, nodes, options.target)))
-    return failure();
-  if (Status s = dumpStage(*kernels, Stage::Lower, options.dumpDir); !s.ok())
-    return fail(s.message());
+  for (auto &kernels : all) {
+    if (failed(kernels->target->lower(*kernels->module, kernels->nodes, options.target)))
+      return failure();
+    if (Status s = dumpStage(*kernels->module, Stage::Lower, options.dumpDir); !s.ok())
+      return fail(s.message());
+  }
   if (options.stopAfter == Stage::Lower)
     return result;
-  FailureOr<std::string> code = cpu->emit(*kernels, options.target);
-  if (failed(code))
-    return failure();
-  result.code = *code;
-  for (auto [lowering, owner] : llvm::zip(nodes, owners)) {
-    plan::Node &node = owner.first->plan->program.nodes[owner.second];
-    for (Attribute version : lowering.node.getVersionsAttr()) {
-      // Devices that run the host's code on memory of their own take the CPU's steps.
-      lowering.version.target = cast<dfg::VersionAttr>(version).getTarget().str();
-      node.versions.push_back(lowering.version);
-    }
+  for (auto &kernels : all) {
+    FailureOr<TargetCode> code = kernels->target->emit(*kernels->module, options.target);
+    if (failed(code))
+      return failure();
+    kernels->code = std::move(*code);
+    countShared(*kernels, result);
+    if (kernels->name == hostTarget)
+      result.code = kernels->code.bytes;
+    else
+      result.images.push_back({"code." + kernels->name, kernels->code.bytes});
   }
+  // The versions of a node in the order of placement, each with the steps of whoever made its code.
+  llvm::DenseMap<Operation *, SmallVector<std::pair<Kernels *, size_t>>> made;
+  for (auto &kernels : all)
+    for (auto [i, lowering] : llvm::enumerate(kernels->nodes))
+      made[lowering.node].push_back({kernels.get(), i});
+  for (Job &job : jobs)
+    for (auto [op, index] : job.plan->nodes)
+      for (auto version : cast<dfg::NodeOp>(op).getVersionsAttr().getAsRange<dfg::VersionAttr>())
+        for (auto [kernels, i] : made[op])
+          if (kernels->name == makerOf(version.getTarget())) {
+            plan::Version own = kernels->nodes[i].version;
+            own.target = version.getTarget().str();
+            job.plan->program.nodes[index].versions.push_back(std::move(own));
+          }
   std::vector<plan::Program> plans;
   std::string sources;
   for (Job &job : jobs)
@@ -165,24 +241,17 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
     sources += (sources.empty() ? "" : ", ") + program.source;
   result.plan = plan::planJson(plans);
   result.constants = constants.content();
-  result.savedBytes = constants.savedBytes();
-  TargetOptions machine = options.target;
-  std::string triple = machine.triple.empty() ? hostTriple() : machine.triple;
-  nlohmann::json features = nlohmann::json::array();
-  if (machine.triple.empty()) {
-    for (const std::string &f : cpuInfo().features)
-      features.push_back(f);
-  } else {
-    SmallVector<StringRef> list;
-    StringRef(machine.features).split(list, ',', -1, false);
-    for (StringRef f : list)
-      if (f.consume_front("+"))
-        features.push_back(f.str());
-  }
-  nlohmann::json meta = {{"tessera", TESSERA_VERSION},       {"source", sources},
-                         {"triple", triple},                 {"features", features},
-                         {"cpu", machine.cpu},               {"scripts", scripts},
-                         {"mode", machine.strict ? "strict" : "fast"}, {"savedBytes", result.savedBytes}};
+  result.savedBytes += constants.savedBytes();
+  TargetInfo machine = findTarget(hostTarget)->info(options.target);
+  nlohmann::json meta = {{"tessera", TESSERA_VERSION},
+                         {"source", sources},
+                         {"triple", machine.triple},
+                         {"features", machine.features},
+                         {"cpu", machine.cpu},
+                         {"schedule", scripts},
+                         {"mode", options.target.strict ? "strict" : "fast"},
+                         {"savedBytes", result.savedBytes},
+                         {"savedKernels", result.savedKernels}};
   result.meta = meta.dump();
   return result;
 }
@@ -192,6 +261,8 @@ Status tessera::writeInstalled(const Installed &program, const std::string &path
   writer.add("plan", program.plan);
   writer.add("code", program.code);
   writer.add("const", program.constants);
+  for (const auto &[section, bytes] : program.images)
+    writer.add(section, bytes);
   writer.add("meta", program.meta);
   return writer.write(path);
 }

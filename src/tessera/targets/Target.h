@@ -6,12 +6,15 @@
 #include "tessera/targets/common/Exprs.h"
 #include "tessera/transforms/leaf/Payload.h"
 
+#include "llvm/ADT/StringMap.h"
 #include <memory>
 
 namespace tessera {
 
 struct TargetInfo {
   std::string name, summary;
+  std::string triple, cpu;           ///< of the machine that code is made for; empty where that means nothing
+  std::vector<std::string> features; ///< that a machine must have to run the code
   unsigned vectorBytes = 16; ///< of one vector register
   unsigned registers = 16;   ///< vector registers
   uint64_t l1 = 32 << 10, l2 = 1 << 20, l3 = 0;
@@ -34,20 +37,32 @@ struct NodeLowering {
   std::string sequence; ///< of the script; the sequence `<name>_loops` is for the kernels
 };
 
+/// What goes into a section of the installed program for one target.
+struct TargetCode {
+  std::string bytes;
+  llvm::StringMap<uint64_t> kernelBytes; ///< size of each kernel's code, for `explain`; may be empty
+};
+
 class Target {
 public:
   virtual ~Target() = default;
+  /// Whether the options name a machine that code can be made for. Emits a diagnostic when they do not.
+  virtual LogicalResult check(const TargetOptions &options, Location loc) const { return success(); }
   virtual TargetInfo info(const TargetOptions &options) const = 0;
   /// Whether a node can run here at all; placement asks it.
   virtual bool supports(dfg::NodeOp node) const = 0;
+  /// True when the device runs the CPU's kernels on memory of its own: its versions take the CPU's steps, and
+  /// writeSchedule, lower and emit are never called.
+  virtual bool runsHostCode() const { return false; }
   /// A schedule script for a payload: a transform-dialect module with a sequence @schedule for the payload, and
   /// @schedule_loops for its kernels after they have become loops. Empty when there is nothing to do.
   virtual std::string writeSchedule(func::FuncOp payload, const TargetOptions &options) const = 0;
-  /// Scheduled payloads of `module` → kernels in the target's own form, and the steps that run them.
+  /// Scheduled payloads of `module` → kernels in the target's own form, and the steps that run them. Steps of
+  /// several nodes may name one kernel.
   virtual LogicalResult lower(ModuleOp module, MutableArrayRef<NodeLowering> nodes,
                               const TargetOptions &options) const = 0;
-  /// Kernels → what goes into the installed program's section `code`.
-  virtual FailureOr<std::string> emit(ModuleOp module, const TargetOptions &options) const = 0;
+  /// Kernels → what goes into the installed program's section `code` (the CPU) or `code.<target>`.
+  virtual FailureOr<TargetCode> emit(ModuleOp module, const TargetOptions &options) const = 0;
 };
 
 } // namespace tessera
