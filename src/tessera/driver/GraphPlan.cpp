@@ -3,6 +3,7 @@
 #include "tessera/driver/GraphPlan.h"
 
 #include "tessera/base/Sha256.h"
+#include "tessera/targets/common/Work.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
 
@@ -235,6 +236,7 @@ LogicalResult Planner::addNode(dfg::NodeOp op) {
     node.writes.push_back(value);
     producer[r] = index;
   }
+  node.flops = plan::countFlops(op, env);
   llvm::sort(node.after);
   node.after.erase(llvm::unique(node.after), node.after.end());
   llvm::erase(node.after, index);

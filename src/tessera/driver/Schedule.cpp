@@ -31,6 +31,7 @@ LogicalResult tessera::scheduleNode(NodeLowering &lowering, const Target &target
   std::string name = lowering.node.getName().str();
   if (scripts && scripts.lookupSymbol<transform::NamedSequenceOp>(name)) {
     lowering.script = scripts;
+    lowering.version.note = "the user's schedule";
     lowering.sequence = name;
     llvm::raw_string_ostream os(lowering.version.script);
     for (const std::string &sequence : {name, name + "_loops"})
@@ -41,6 +42,8 @@ LogicalResult tessera::scheduleNode(NodeLowering &lowering, const Target &target
     if (text.empty())
       return success();
     lowering.version.script = text;
+    // The first line says in words what the script does.
+    lowering.version.note = StringRef(text).split('\n').first.ltrim("/ ").str();
     own.push_back(schedule::parseScript(lowering.payload.getContext(), text, "default schedule of '" + name + "'"));
     if (!own.back())
       return failure();

@@ -93,6 +93,8 @@ static json toJson(const Node &n) {
     json steps = json::array();
     for (const Step &s : v.steps)
       steps.push_back(toJson(s));
+    if (n.flops >= 0 && !steps.empty())
+      steps[0]["flops"] = n.flops;
     versions.push_back({{"target", v.target}, {"steps", steps}, {"temps", v.temps}, {"note", v.note}});
   }
   return {{"name", n.name},   {"loc", n.loc},     {"after", n.after},

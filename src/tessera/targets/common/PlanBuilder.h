@@ -44,6 +44,7 @@ struct Node {
   int64_t depth = 2;
   int criticality = 0;
   double cost = 0;
+  Expr flops = -1; ///< of one execution; belongs to the first step of each version
   std::vector<Version> versions;
 };
 

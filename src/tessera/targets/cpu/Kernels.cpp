@@ -187,6 +187,8 @@ LogicalResult Splitter::makeKernel(Segment &segment, unsigned index) {
         return mlir::emitError(v.getLoc(), "a buffer of node payload '")
                << payload.getName() << "' is not known to the plan";
       inner.values[arg] = it->second;
+      // Each buffer counts as read or written once.
+      step.bytes = program.binary("add", step.bytes, program.sizeOf(it->second, plan::typeBytes(type.getElementType())));
       step.args.push_back({plan::Arg::Value, it->second});
       for (int64_t d = 0; d < type.getRank(); ++d)
         if (type.isDynamicDim(d))

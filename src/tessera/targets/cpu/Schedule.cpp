@@ -16,15 +16,17 @@ class Writer {
 public:
   void line(const Twine &text) { body += "    " + text.str() + "\n"; }
   void loopLine(const Twine &text) { loops += "    " + text.str() + "\n"; }
+  /// Adds to the first line, which says in words what the script does.
+  void note(const Twine &text) { summary += (summary.empty() ? "" : "; ") + text.str(); }
   std::string str() const {
-    std::string text = "module attributes {transform.with_named_sequence} {\n";
+    std::string text = "// " + summary + "\nmodule attributes {transform.with_named_sequence} {\n";
     text += "  transform.named_sequence @schedule(%payload: !transform.any_op) {\n" + body + "    transform.yield\n  }\n";
     text += "  transform.named_sequence @schedule_loops(%kernel: !transform.any_op) {\n" + loops + "    transform.yield\n  }\n";
     return text + "}\n";
   }
 
 private:
-  std::string body, loops;
+  std::string body, loops, summary;
 };
 
 } // namespace
@@ -54,6 +56,8 @@ static void writeContraction(Writer &out, unsigned index, const std::string &nam
   auto generic = [&](const std::string &result, const std::string &in) {
     out.line("%" + result + n + " = transform.structured.match ops{[\"linalg.generic\"]} in %" + in + n + to1);
   };
+  out.note((raised ? "loop raised to a matrix product, " : "matrix product, ") + Twine(rows) + "x" + Twine(columns) +
+           " in registers, tasks of " + Twine(8 * rows) + "x" + Twine(8 * columns));
   std::string g = name;
   if (raised) {
     g = "%raised" + n;
@@ -132,6 +136,7 @@ std::string cpu::writeDefaultSchedule(func::FuncOp payload, const TargetInfo &in
       continue;
     }
     if (op.getNumReductionLoops() == op.getNumLoops() && op->hasAttr(leaf::reductionsAttr) && !op->hasAttr(leaf::orderedAttr)) {
+      out.note("reduction in 64 chunks");
       out.line("%r" + Twine(index) + " = transform.tessera.chunk_reduction " + name +
                " chunks 64 : (!transform.any_op) -> !transform.any_op");
     } else if (op.getNumParallelLoops() > 0 && op.getNumLoops() > 0) {
@@ -140,12 +145,16 @@ std::string cpu::writeDefaultSchedule(func::FuncOp payload, const TargetInfo &in
       while (parallel < iterators.size() && iterators[parallel] == utils::IteratorType::parallel)
         ++parallel;
       if (parallel)
+        out.note(parallel == 1 ? "pieces of 4096 as tasks" : "rows as tasks");
+      if (parallel)
         out.line("%t" + Twine(index) + ":2 = transform.structured.tile_using_forall " + name + " tile_sizes [" +
                  parallelTiles(op.getNumLoops(), parallel) +
                  "] : (!transform.any_op) -> (!transform.any_op, !transform.any_op)");
     }
     ++index;
   }
+  if (index == 0)
+    out.note(payload.getBody().front().getOps<scf::ForallOp>().empty() ? "one task" : "instances as tasks");
   out.loopLine("transform.tessera.unroll_constant_loops %kernel : !transform.any_op");
   out.loopLine("transform.apply_patterns to %kernel { transform.apply_patterns.canonicalization } : !transform.any_op");
   out.loopLine("transform.apply_cse to %kernel : !transform.any_op");
@@ -153,6 +162,7 @@ std::string cpu::writeDefaultSchedule(func::FuncOp payload, const TargetInfo &in
   for (auto forall : payload.getBody().front().getOps<scf::ForallOp>())
     if (auto lanes = forall->getAttrOfType<IntegerAttr>(leaf::lanesAttr)) {
       // Instances that accumulate cannot be vectorised; several of them at once keep the processor busy.
+      out.note("private copies, unrolled");
       out.loopLine("transform.tessera.unroll_innermost %kernel by " + Twine(2 * lanes.getInt()) + " : !transform.any_op");
       break;
     }

@@ -206,6 +206,20 @@ static void hoistInvariants(func::FuncOp func) {
   });
 }
 
+// What mode `fast` allows: a product and a sum in one rounding, and either zero from a maximum of both.
+static void relaxFloats(func::FuncOp func) {
+  func.walk([](Operation *op) {
+    arith::FastMathFlags allowed = isa<arith::MulFOp, arith::AddFOp, arith::SubFOp>(op) ? arith::FastMathFlags::contract
+                                   : isa<arith::MaximumFOp, arith::MinimumFOp>(op)      ? arith::FastMathFlags::nsz
+                                                                                        : arith::FastMathFlags::none;
+    if (allowed == arith::FastMathFlags::none)
+      return;
+    auto fast = cast<arith::ArithFastMathInterface>(op);
+    op->setAttr(fast.getFastMathAttrName(),
+                arith::FastMathFlagsAttr::get(op->getContext(), fast.getFastMathFlagsAttr().getValue() | allowed));
+  });
+}
+
 FailureOr<Payload> tessera::buildPayload(dfg::NodeOp node, StringRef name, ModuleOp module,
                                          const PayloadOptions &options) {
   OpBuilder b(module.getBodyRegion());
@@ -278,12 +292,6 @@ FailureOr<Payload> tessera::buildPayload(dfg::NodeOp node, StringRef name, Modul
   for (auto generic : entry->getOps<linalg::GenericOp>())
     generic->setAttr(numberAttr, b.getI64IntegerAttr(number++));
   if (options.contract)
-    payload.func.walk([&](Operation *op) {
-      if (isa<arith::MulFOp, arith::AddFOp, arith::SubFOp>(op)) {
-        auto fast = cast<arith::ArithFastMathInterface>(op);
-        arith::FastMathFlags flags = fast.getFastMathFlagsAttr().getValue() | arith::FastMathFlags::contract;
-        op->setAttr(fast.getFastMathAttrName(), arith::FastMathFlagsAttr::get(op->getContext(), flags));
-      }
-    });
+    relaxFloats(payload.func);
   return payload;
 }

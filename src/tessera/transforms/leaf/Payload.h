@@ -27,7 +27,7 @@ struct PayloadOptions {
   int64_t accumulateChunks = 16, maxPrivateElements = 1 << 20;
   /// Copies for one chunk, a power of two, of a buffer of at most so many elements.
   int64_t accumulateLanes = 4, maxLaneElements = 4096;
-  /// Let float multiplications and additions contract into fused ones.
+  /// Let float multiplications and additions contract into fused ones, and ignore the sign of zero in maxima.
   bool contract = true;
 };
 
