@@ -117,7 +117,7 @@ static FailureOr<std::vector<oracle::Array>> runHere(const std::string &bytes, d
 // Everything goes through files in a folder that is removed again.
 static FailureOr<std::vector<oracle::Array>> runElsewhere(const std::string &bytes, dfg::GraphOp graph,
                                                           ArrayRef<oracle::Array> inputs,
-                                                          const BackendOptions &options) {
+                                                          const BackendOptions &options, bool &stopped) {
   auto fail = [&](const Twine &what) -> FailureOr<std::vector<oracle::Array>> {
     llvm::errs() << what << "\n";
     return failure();
@@ -144,8 +144,16 @@ static FailureOr<std::vector<oracle::Array>> runElsewhere(const std::string &byt
   }
   for (auto [i, name] : llvm::enumerate(graph.getResultNames()))
     command += " --output " + cast<StringAttr>(name).str() + "=" + path("out" + Twine(i) + ".npy");
-  if (std::system(command.c_str()) != 0)
-    return fail("failed: " + command);
+  std::string messages = path("messages");
+  if (std::system((command + " 2> " + messages).c_str()) != 0) {
+    auto text = llvm::MemoryBuffer::getFile(messages);
+    StringRef said = text ? (*text)->getBuffer() : StringRef();
+    if (said.starts_with("qemu-") && said.contains("Assertion")) {
+      stopped = true;
+      return failure();
+    }
+    return fail(said + "failed: " + command);
+  }
   std::vector<oracle::Array> results;
   for (auto [i, type] : llvm::enumerate(graph.getResultTypes())) {
     Result<NpyArray> array = readNpy(path("out" + Twine(i) + ".npy"));
@@ -163,16 +171,17 @@ static FailureOr<std::vector<oracle::Array>> runElsewhere(const std::string &byt
 
 FailureOr<std::vector<oracle::Array>> conformance::runProgram(const std::string &installed, dfg::GraphOp graph,
                                                               ArrayRef<oracle::Array> inputs,
-                                                              const BackendOptions &options) {
+                                                              const BackendOptions &options, bool *stopped) {
+  bool ignored = false;
   return options.runner.empty() ? runHere(installed, graph, inputs, options)
-                                : runElsewhere(installed, graph, inputs, options);
+                                : runElsewhere(installed, graph, inputs, options, stopped ? *stopped : ignored);
 }
 
 FailureOr<std::vector<oracle::Array>> conformance::runInstalled(Session &session, ModuleOp module, StringRef graph,
                                                                 ArrayRef<oracle::Array> inputs,
-                                                                const BackendOptions &options) {
+                                                                const BackendOptions &options, bool *stopped) {
   FailureOr<std::string> installed = installModule(session, module, options);
   if (failed(installed))
     return failure();
-  return runProgram(*installed, module.lookupSymbol<dfg::GraphOp>(graph), inputs, options);
+  return runProgram(*installed, module.lookupSymbol<dfg::GraphOp>(graph), inputs, options, stopped);
 }
