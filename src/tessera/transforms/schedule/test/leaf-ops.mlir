@@ -1,0 +1,121 @@
+// RUN: tessera-opt %s --transform-interpreter --canonicalize --cse --split-input-file | FileCheck %s
+
+// A reduction becomes a forall over chunks and a combination of their results.
+// CHECK-LABEL: func.func @sum
+// CHECK: %[[PARTS:.*]] = scf.forall (%{{.*}}) in (8) shared_outs({{.*}}) -> (tensor<8xf32>)
+// CHECK:   linalg.fill
+// CHECK:   linalg.generic {{.*}}iterator_types = ["reduction"]
+// CHECK: linalg.generic {{.*}}iterator_types = ["reduction"]{{.*}} ins(%[[PARTS]] : tensor<8xf32>)
+module attributes {transform.with_named_sequence} {
+  func.func @sum(%x: tensor<?xf32>) -> tensor<f32> {
+    %zero = arith.constant 0.0 : f32
+    %empty = tensor.empty() : tensor<f32>
+    %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<f32>) -> tensor<f32>
+    %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]} ins(%x : tensor<?xf32>) outs(%init : tensor<f32>) attrs = {tessera.reductions = [#dfg.reduction<addf>]} {
+    ^bb0(%e: f32, %acc: f32):
+      %s = arith.addf %acc, %e fastmath<reassoc> : f32
+      linalg.yield %s : f32
+    } -> tensor<f32>
+    return %r : tensor<f32>
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    %g = transform.structured.match ops{["linalg.generic"]} in %root : (!transform.any_op) -> !transform.any_op
+    %f = transform.tessera.chunk_reduction %g chunks 8 : (!transform.any_op) -> !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+// The triple loop of a matrix product becomes one operation with a reduction dimension.
+// CHECK-LABEL: func.func @product
+// CHECK: linalg.generic
+// CHECK-SAME: iterator_types = ["parallel", "parallel", "reduction"]
+// CHECK-NOT: scf.for
+module attributes {transform.with_named_sequence} {
+  func.func @product(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>, %n: index) -> tensor<?x?xf32> {
+    %zero = arith.constant 0.0 : f32
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} outs(%c : tensor<?x?xf32>) {
+    ^bb0(%out: f32):
+      %i = linalg.index 0 : index
+      %j = linalg.index 1 : index
+      %s = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> f32 {
+        %x = tensor.extract %a[%i, %k] : tensor<?x?xf32>
+        %y = tensor.extract %b[%k, %j] : tensor<?x?xf32>
+        %p = arith.mulf %x, %y : f32
+        %t = arith.addf %acc, %p : f32
+        scf.yield %t : f32
+      }
+      linalg.yield %s : f32
+    } -> tensor<?x?xf32>
+    return %r : tensor<?x?xf32>
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    %g = transform.structured.match ops{["linalg.generic"]} in %root : (!transform.any_op) -> !transform.any_op
+    %r = transform.tessera.raise_reduction %g : (!transform.any_op) -> !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+// Clamped indices are plain in the interior.
+// CHECK-LABEL: func.func @blur
+// CHECK: scf.for
+// CHECK:   arith.maxsi
+// CHECK: scf.for
+// CHECK-NOT: arith.maxsi
+// CHECK-NOT: arith.minsi
+// CHECK:   memref.store
+// CHECK: scf.for
+// CHECK:   arith.minsi
+module attributes {transform.with_named_sequence} {
+  func.func @blur(%x: memref<?xf32>, %y: memref<?xf32>, %n: index) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %last = arith.subi %n, %c1 : index
+    scf.for %i = %c0 to %n step %c1 {
+      %l0 = arith.subi %i, %c1 : index
+      %l = arith.maxsi %l0, %c0 : index
+      %r0 = arith.addi %i, %c1 : index
+      %r = arith.minsi %r0, %last : index
+      %a = memref.load %x[%l] : memref<?xf32>
+      %b = memref.load %x[%r] : memref<?xf32>
+      %s = arith.addf %a, %b : f32
+      memref.store %s, %y[%i] : memref<?xf32>
+    }
+    return
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    transform.tessera.split_borders %root : !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+// Short loops of constant length disappear; others are unrolled by a factor.
+// CHECK-LABEL: func.func @loops
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c2
+// CHECK-COUNT-6: memref.store
+// CHECK: scf.for
+module attributes {transform.with_named_sequence} {
+  func.func @loops(%x: memref<?x3xf32>, %n: index, %v: f32) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c3 = arith.constant 3 : index
+    scf.for %i = %c0 to %n step %c1 {
+      scf.for %j = %c0 to %c3 step %c1 {
+        memref.store %v, %x[%i, %j] : memref<?x3xf32>
+      }
+    }
+    return
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    transform.tessera.unroll_constant_loops %root : !transform.any_op
+    transform.tessera.unroll_innermost %root by 2 : !transform.any_op
+    transform.yield
+  }
+}
