@@ -62,7 +62,10 @@ public:
 
 private:
   LogicalResult addConstant(arith::ConstantOp op);
+  FailureOr<int> addElements(ElementsAttr attr, Operation *op);
   LogicalResult addNode(dfg::NodeOp node);
+  /// The value that a state starts from: an input or a constant, since it must exist before anything runs.
+  FailureOr<int> getStateInit(dfg::StateOp state);
   /// A value for what a node yields as result `r`.
   LogicalResult addResult(dfg::NodeOp node, unsigned r);
   /// A new value of a type; `shape` is filled by the caller.
@@ -114,10 +117,17 @@ std::string Planner::locationOf(Operation *op) const {
 }
 
 LogicalResult Planner::addConstant(arith::ConstantOp op) {
-  auto attr = dyn_cast<ElementsAttr>(op.getValue());
-  if (!attr)
-    return success();
-  FailureOr<plan::Value> value = makeValue("const", op.getType(), op.getLoc());
+  if (auto attr = dyn_cast<ElementsAttr>(op.getValue())) {
+    FailureOr<int> value = addElements(attr, op);
+    if (failed(value))
+      return failure();
+    env.values[op] = *value;
+  }
+  return success();
+}
+
+FailureOr<int> Planner::addElements(ElementsAttr attr, Operation *op) {
+  FailureOr<plan::Value> value = makeValue("const", attr.getShapedType(), op->getLoc());
   if (failed(value))
     return failure();
   FailureOr<std::string> bytes = getBytes(attr, op);
@@ -127,8 +137,18 @@ LogicalResult Planner::addConstant(arith::ConstantOp op) {
   value->bytes = bytes->size();
   for (int64_t extent : attr.getShapedType().getShape())
     value->shape.push_back(program.constant(extent));
-  env.values[op] = program.addValue(*value);
-  return success();
+  return program.addValue(*value);
+}
+
+FailureOr<int> Planner::getStateInit(dfg::StateOp state) {
+  // A scalar constant is no value of the plan unless somebody needs it in memory.
+  if (auto constant = state.getInit().getDefiningOp<arith::ConstantOp>(); constant && !isa<ShapedType>(constant.getType()))
+    return addElements(DenseElementsAttr::get(RankedTensorType::get({}, constant.getType()), ArrayRef<Attribute>(constant.getValue())),
+                       constant);
+  auto it = env.values.find(state.getInit());
+  if (it == env.values.end() || (program.values[it->second].kind != "input" && program.values[it->second].kind != "const"))
+    return state.emitOpError("has an initial value that is computed in the graph; make it an input or a constant"), failure();
+  return it->second;
 }
 
 LogicalResult Planner::addResult(dfg::NodeOp node, unsigned r) {
@@ -147,8 +167,6 @@ LogicalResult Planner::addResult(dfg::NodeOp node, unsigned r) {
     }
   int index = program.addValue(*value);
   env.values[node.getResult(r)] = index;
-  if (type.isIntOrIndex())
-    env.exprs[node.getResult(r)] = program.load(index);
   return success();
 }
 
@@ -181,6 +199,9 @@ LogicalResult Planner::addNode(dfg::NodeOp op) {
       return op.emitOpError("has an extent that the plan cannot express; compute it with integer arithmetic on extents, "
                             "or in a node");
     addExprDeps(v, node);
+    // The kernels get it by its memory.
+    if (auto it = env.values.find(v); it != env.values.end())
+      node.reads.push_back(it->second);
   }
   auto read = [&](int value) {
     node.reads.push_back(value);
@@ -256,8 +277,6 @@ LogicalResult Planner::run() {
         value->shape.push_back(ShapedType::isDynamic(extent) ? -1 : extent);
     int index = program.addValue(*value);
     env.values[arg] = index;
-    if (arg.getType().isIntOrIndex())
-      env.exprs[arg] = program.load(index);
     program.inputs.push_back({cast<StringAttr>(name).str(), index});
   }
   SmallVector<dfg::UpdateOp> updates;
@@ -286,14 +305,15 @@ LogicalResult Planner::run() {
       FailureOr<plan::Value> value = makeValue("state", state.getType(), op.getLoc());
       if (failed(value))
         return failure();
-      value->init = env.values.lookup(state.getInit());
+      FailureOr<int> init = getStateInit(state);
+      if (failed(init))
+        return failure();
+      value->init = *init;
       if (auto shaped = dyn_cast<ShapedType>(state.getType()))
         for (int64_t d = 0; d < shaped.getRank(); ++d)
           value->shape.push_back(program.dim(value->init, d));
       int index = program.addValue(*value);
       env.values[state.getValue()] = index;
-      if (state.getType().isIntOrIndex())
-        env.exprs[state.getValue()] = program.load(index);
     } else if (auto update = dyn_cast<dfg::UpdateOp>(op)) {
       updates.push_back(update);
     } else if (isa<tensor::CastOp, memref::CastOp>(op)) {
@@ -324,13 +344,12 @@ plan::Env tessera::planPayload(GraphPlan &graph, dfg::NodeOp node, Payload &payl
       env.values[arg] = graph.env.values.lookup(node.getResult(info.result));
       continue;
     }
-    // An integer that the plan computes travels by value, everything else by its memory.
-    if (info.operand.getType().isIntOrIndex())
-      if (std::optional<plan::Expr> e = graph.env.translate(info.operand)) {
-        env.exprs[arg] = *e;
-        continue;
-      }
-    env.values[arg] = graph.env.values.lookup(info.operand);
+    // What has memory travels by it, integers that only wiring computes by value.
+    auto it = graph.env.values.find(info.operand);
+    if (it != graph.env.values.end())
+      env.values[arg] = it->second;
+    else if (std::optional<plan::Expr> e = graph.env.translate(info.operand))
+      env.exprs[arg] = *e;
   }
   return env;
 }

@@ -162,6 +162,12 @@ static std::optional<Expr> translateAffine(Program &p, AffineExpr e, ArrayRef<Ex
 }
 
 std::optional<Expr> Env::build(mlir::Value v) {
+  // An integer in memory is read when the launch needs it; a state's is not known then.
+  if (auto it = values.find(v); it != values.end() && v.getType().isIntOrIndex()) {
+    if (program.values[it->second].kind == "state")
+      return std::nullopt;
+    return program.load(it->second);
+  }
   Operation *def = v.getDefiningOp();
   if (!def)
     return std::nullopt;
