@@ -192,8 +192,11 @@ Result<Portable> tessera::readPortable(Session &session, const std::string &path
   if (failed(verify(*program.module)))
     return Status::error(StatusCode::Corrupt, "'" + path + "' holds a program that breaks the rules");
   auto meta = file->text("meta");
-  if (meta.ok())
-    program.source = nlohmann::json::parse(*meta, nullptr, false).value("source", "");
+  if (!meta.ok())
+    return meta.status();
+  if (auto json = nlohmann::json::parse(*meta, nullptr, /*allow_exceptions=*/false); json.is_object())
+    if (auto source = json.find("source"); source != json.end() && source->is_string())
+      program.source = source->get<std::string>();
   // The mapping must live as long as constants point into it.
   static std::vector<std::shared_ptr<const MappedFile>> mappings;
   mappings.push_back(file->file());
