@@ -5,6 +5,7 @@
 #include "tessera/base/Diag.h"
 
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <atomic>
 #include <csignal>
@@ -113,13 +114,24 @@ int cli::supervise(const std::function<int()> &work) {
     setrlimit(RLIMIT_AS, &memory);
     setrlimit(RLIMIT_CORE, &core);
     int status = work();
+    // Nothing is destroyed at the end, so what LLVM's stream still holds is written here.
+    llvm::outs().flush();
+    if (llvm::outs().has_error()) {
+      std::string reason = llvm::outs().error().message();
+      llvm::outs().clear_error();
+      status = cli::fail("cannot write to standard output: " + reason);
+    }
     std::fflush(stdout);
     std::fflush(stderr);
     _exit(status);
   }
   child = pid;
-  for (int signal : {SIGINT, SIGTERM, SIGHUP})
-    std::signal(signal, tesseraForwardSignal);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    // What was ignored (a job in the background, nohup) stays so.
+    struct sigaction old;
+    if (sigaction(signal, nullptr, &old) == 0 && old.sa_handler != SIG_IGN)
+      std::signal(signal, tesseraForwardSignal);
+  }
   sigprocmask(SIG_SETMASK, &before, nullptr);
   int status = 0;
   if (pid > 0)
