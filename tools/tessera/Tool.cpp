@@ -11,6 +11,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <random>
 #include <unistd.h>
 
@@ -114,7 +115,9 @@ Result<std::shared_ptr<Program>> OpenOptions::open(bool profile) const {
 }
 
 void Inputs::add(CLI::App &app, bool random) {
-  app.add_option("--input", files, "name=file.npy, or a .npz file whose arrays have the inputs' names");
+  app.add_option(
+      "--input", files,
+      "name=file.npy, name=number for a scalar, or a .npz file whose arrays have the inputs' names");
   if (random) {
     app.add_option("--dim", dims, "extent of a random input: name:0=512");
     app.add_option("--seed", seed, "seed of random inputs");
@@ -163,6 +166,37 @@ static Result<BufferRef> wrapArray(const ProgramPlan &plan, size_t i, const NpyA
     return buffer;
   }
   return Buffer::wrap(value.type, array.shape, const_cast<std::byte *>(array.data.data()), /*readOnly=*/true);
+}
+
+// A number on the command line as an array of rank 0; nothing when `text` is no number that the type holds.
+static std::optional<NpyArray> parseScalar(const std::string &text, ElementType type) {
+  const char *end = text.data() + text.size();
+  double real = 0;
+  int64_t integer = 0;
+  auto whole = [&](auto &value) {
+    auto [stop, error] = std::from_chars(text.data(), end, value);
+    return error == std::errc() && stop == end;
+  };
+  bool isReal = type == ElementType::F16 || type == ElementType::BF16 || type == ElementType::F32 ||
+                type == ElementType::F64;
+  unsigned bits = type == ElementType::I1 ? 1 : static_cast<unsigned>(8 * elementSize(type));
+  // Integers are signless: both readings of the bits are accepted.
+  if (isReal ? !whole(real)
+             : !whole(integer) ||
+                   (bits < 64 && (integer < -(int64_t(1) << (bits - 1)) || integer >= int64_t(1) << bits)))
+    return std::nullopt;
+  if (bits == 1)
+    integer &= 1;
+  std::byte *storage;
+  NpyArray array = NpyArray::allocate(npyTypeFor(type), {}, &storage);
+  float single = static_cast<float>(real);
+  uint16_t half = type == ElementType::BF16 ? floatToBfloat(single) : floatToHalf(single);
+  const void *from = type == ElementType::F64   ? static_cast<const void *>(&real)
+                     : type == ElementType::F32 ? static_cast<const void *>(&single)
+                     : isReal                   ? static_cast<const void *>(&half)
+                                                : static_cast<const void *>(&integer);
+  std::memcpy(storage, from, elementSize(type));
+  return array;
 }
 
 static void fillRandom(Buffer &buffer, uint64_t seed) {
@@ -249,6 +283,15 @@ Result<std::vector<BufferRef>> Inputs::load(const ProgramPlan &plan, bool random
       continue;
     }
     TESSERA_ASSIGN(auto pair, splitPair(text, "--input"));
+    if (int32_t index = plan.findInput(pair.first); index >= 0) {
+      const ValueInfo &value =
+          plan.values[static_cast<size_t>(plan.inputs[static_cast<size_t>(index)].value)];
+      if (value.shape.empty())
+        if (auto scalar = parseScalar(pair.second, value.type)) {
+          TESSERA_TRY(bind(pair.first, *scalar, pair.second));
+          continue;
+        }
+    }
     auto array = readNpy(pair.second);
     if (!array.ok())
       return array.status().withContext(concat("input '", pair.first, "'"));
