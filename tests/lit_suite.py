@@ -4,6 +4,7 @@
 # switch off are counted at the end of each run. (Not named lit.cfg.py: lit would take tests/ for a second suite.)
 
 import os
+import platform
 import sys
 
 config.name = "tessera"
@@ -11,6 +12,9 @@ config.suffixes = [".mlir", ".test"]
 config.test_source_root = config.tessera_source
 config.test_exec_root = os.path.join(config.tessera_build, "lit")
 config.available_features.update(config.tessera_features)
+config.available_features.add(platform.machine())
+if os.path.exists("/dev/full"):
+    config.available_features.add("dev-full")
 
 # Only these folders are searched; everything else at the root belongs to other tools.
 config.excludes = {name for name in os.listdir(config.tessera_source) if name not in ("src", "tests", "examples")}
@@ -22,7 +26,7 @@ for name in ("HOME", "TMPDIR", "CUDA_VISIBLE_DEVICES", "OCL_ICD_VENDORS", "LD_LI
     if name in os.environ:
         config.environment[name] = os.environ[name]
 # Nothing a test does may read or leave behind a user's cache.
-config.environment["TESSERA_CACHE_DIR"] = os.path.join(config.test_exec_root, "cache")
+config.environment["TESSERA_CACHE"] = os.path.join(config.test_exec_root, "cache")
 
 config.substitutions.append(("%tessera_src", config.tessera_source))
 config.substitutions.append(("%tessera_build", config.tessera_build))
