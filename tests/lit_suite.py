@@ -30,7 +30,10 @@ config.environment["TESSERA_CACHE"] = os.path.join(config.test_exec_root, "cache
 
 config.substitutions.append(("%tessera_src", config.tessera_source))
 config.substitutions.append(("%tessera_build", config.tessera_build))
+config.substitutions.append(("%tessera_lib", config.tessera_lib))
 config.substitutions.append(("%python", config.python))
+config.substitutions.append(("%cxx", config.cxx))
+config.substitutions.append(("%cmake", config.cmake))
 
 # lit hands the format to its worker processes, so it lives in a module of its own.
 sys.path.insert(0, os.path.join(config.tessera_source, "tests"))
