@@ -98,6 +98,33 @@ static void writeContraction(Writer &out, unsigned index, const std::string &nam
   out.line("} : " + any);
 }
 
+// Instances with loops of their own, a row of them in the lanes of vectors. What is left of a row runs one by one.
+static void writeLanes(Writer &out, unsigned index, const std::string &name, linalg::GenericOp op, const TargetInfo &info) {
+  unsigned bytes = 4;
+  op.getBody()->walk([&](Operation *inner) {
+    for (Type type : inner->getResultTypes())
+      if (!type.isIndex() && type.isIntOrFloat())
+        bytes = std::max(bytes, plan::typeBytes(type));
+  });
+  unsigned lanes = info.vectorBytes / bytes, rank = op.getNumLoops();
+  std::string n = std::to_string(index), any = "!transform.any_op", loop = "!transform.op<\"scf.for\">";
+  std::string rows, columns;
+  for (unsigned d = 0; d < rank; ++d) {
+    bool last = d + 1 == rank;
+    rows += (d ? ", " : "") + std::string(!last ? "1" : rank == 1 ? "4096" : "0");
+    columns += (d ? ", " : "") + (last ? std::to_string(lanes) : std::string("0"));
+  }
+  out.note(Twine(lanes) + " instances in the lanes of vectors, " + (rank == 1 ? "pieces of 4096" : "rows") + " as tasks");
+  out.line("%row" + n + ":2 = transform.structured.tile_using_forall " + name + " tile_sizes [" + rows + "] : (" + any + ") -> (" + any +
+           ", " + any + ")");
+  out.line("%part" + n + ", %j" + n + " = transform.structured.tile_using_for %row" + n + "#0 tile_sizes [" + columns + "] : (" + any +
+           ") -> (" + any + ", " + loop + ")");
+  out.line("%main" + n + ", %rest" + n + " = transform.loop.peel %j" + n + " : (" + loop + ") -> (" + any + ", " + any + ")");
+  // Folds the extents of the main part to constants.
+  out.line("transform.apply_patterns to %payload { transform.apply_patterns.canonicalization } : " + any);
+  out.line("transform.tessera.vectorize_instances %payload lanes " + std::to_string(lanes) + " : " + any);
+}
+
 // Whether the operation is a matrix product with rows, columns and one reduction, in this order: as it stands, or
 // after its instance's loop has been raised.
 static bool isProduct(linalg::GenericOp op) {
@@ -132,6 +159,11 @@ std::string cpu::writeDefaultSchedule(func::FuncOp payload, const TargetInfo &in
     }
     if (!strict && isProduct(product)) {
       writeContraction(out, index, name, product, raised, info);
+      ++index;
+      continue;
+    }
+    if (info.vectorBytes >= 16 && leaf::wantsLanes(op)) {
+      writeLanes(out, index, name, op, info);
       ++index;
       continue;
     }

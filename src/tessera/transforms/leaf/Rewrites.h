@@ -40,4 +40,12 @@ FailureOr<scf::ForOp> splitBorder(RewriterBase &rewriter, scf::ForOp loop, std::
 /// reduction dimensions of its linalg.generic, so that they can be tiled and vectorised.
 FailureOr<linalg::GenericOp> raiseReduction(RewriterBase &rewriter, linalg::GenericOp op, std::string &why);
 
+/// Puts a row of `lanes` instances, which must be the whole operation, into the lanes of vectors. Works for bodies
+/// with loops and branches, which linalg's own vectorisation refuses.
+LogicalResult vectorizeInstances(RewriterBase &rewriter, linalg::GenericOp op, int64_t lanes, std::string &why);
+
+/// Whether that would pay: the body has loops that LLVM would not vectorise across instances, all of it has a form on
+/// vectors, and lanes read neighbouring elements or at least the same row.
+bool wantsLanes(linalg::GenericOp op);
+
 } // namespace tessera::leaf

@@ -60,6 +60,32 @@ DiagnosedSilenceableFailure RaiseReductionOp::apply(transform::TransformRewriter
                          });
 }
 
+DiagnosedSilenceableFailure VectorizeInstancesOp::apply(transform::TransformRewriter &rewriter, transform::TransformResults &,
+                                                        transform::TransformState &state) {
+  SmallVector<linalg::GenericOp> rows;
+  for (Operation *payload : state.getPayloadOps(getTarget()))
+    payload->walk([&](linalg::GenericOp op) {
+      SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+      if (!ranges.empty() && ranges.back() == getLanes() && llvm::all_of(ArrayRef(ranges).drop_back(), [](int64_t r) { return r == 1; }))
+        rows.push_back(op);
+    });
+  for (linalg::GenericOp row : rows) {
+    Location loc = row.getLoc();
+    std::string why;
+    if (failed(leaf::vectorizeInstances(rewriter, row, getLanes(), why))) {
+      auto diag = emitSilenceableError() << "cannot put instances into lanes: " << why;
+      diag.attachNote(loc) << "payload op";
+      return diag;
+    }
+  }
+  return DiagnosedSilenceableFailure::success();
+}
+
+void VectorizeInstancesOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  transform::onlyReadsHandle(getTargetMutable(), effects);
+  transform::modifiesPayload(effects);
+}
+
 DiagnosedSilenceableFailure UnrollConstantLoopsOp::apply(transform::TransformRewriter &, transform::TransformResults &,
                                                          transform::TransformState &state) {
   for (Operation *payload : state.getPayloadOps(getTarget()))

@@ -71,6 +71,30 @@ def RaiseReductionOp : LeafRewriteOp<"raise_reduction"> {
   let assemblyFormat = "$target attr-dict `:` functional-type($target, $generic)";
 }
 
+def VectorizeInstancesOp : LeafChangeOp<"vectorize_instances"> {
+  let summary = "put a row of instances into the lanes of vectors, loops and branches included";
+  let description = [{
+    For each linalg.generic in the payload that is one row of `lanes` instances. A loop runs until its last lane is done; a
+    branch runs both sides and selects.
+
+    Before:
+    ```mlir
+    linalg.generic … outs(%t : tensor<1x16xi32>) {
+      %n = scf.while (…) {…}          // as long as this instance needs
+      linalg.yield %n : i32
+    }
+    ```
+    After `transform.tessera.vectorize_instances %payload lanes 16`:
+    ```mlir
+    %n = scf.while (…) {…}            // vector<16xi32>, as long as any instance needs
+    vector.transfer_write %n, %t[…]
+    ```
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target, ConfinedAttr<I64Attr, [IntMinValue<2>]>:$lanes);
+  let results = (outs);
+  let assemblyFormat = "$target `lanes` $lanes attr-dict `:` type($target)";
+}
+
 def UnrollConstantLoopsOp : LeafChangeOp<"unroll_constant_loops"> {
   let summary = "fully unroll the short loops of a kernel that run a constant number of times";
   let description = [{

@@ -51,3 +51,25 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+module attributes {transform.with_named_sequence} {
+  func.func @call(%out: tensor<8xf32>, %t: tensor<2xf32>) -> tensor<8xf32> {
+    // expected-note @below {{payload op}}
+    %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%out : tensor<8xf32>) {
+    ^bb0(%o: f32):
+      %c0 = arith.constant 0 : index
+      %d = tensor.dim %t, %c0 : tensor<2xf32>
+      %i = arith.index_cast %d : index to i32
+      %f = arith.sitofp %i : i32 to f32
+      linalg.yield %f : f32
+    } -> tensor<8xf32>
+    return %r : tensor<8xf32>
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    // expected-error @below {{cannot put instances into lanes: 'tensor.dim' has no form on vectors}}
+    transform.tessera.vectorize_instances %root lanes 8 : !transform.any_op
+    transform.yield
+  }
+}

@@ -119,3 +119,35 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+// A row of instances in lanes: the loop runs until the last lane is done.
+// CHECK-LABEL: func.func @steps
+// CHECK: scf.while ({{.*}}) : (vector<8xf32>, {{.*}}vector<8xi1>)
+// CHECK:   vector.reduction <or>
+// CHECK:   scf.condition
+// CHECK: vector.transfer_write %{{.*}} : vector<8xf32>, tensor<1x8xf32>
+// CHECK-NOT: linalg.generic
+module attributes {transform.with_named_sequence} {
+  func.func @steps(%x: tensor<1x8xf32>, %out: tensor<1x8xf32>, %limit: f32) -> tensor<1x8xf32> {
+    %two = arith.constant 2.0 : f32
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<1x8xf32>) outs(%out : tensor<1x8xf32>) {
+    ^bb0(%e: f32, %o: f32):
+      %w = scf.while (%v = %e) : (f32) -> f32 {
+        %small = arith.cmpf olt, %v, %limit : f32
+        scf.condition(%small) %v : f32
+      } do {
+      ^bb0(%v: f32):
+        %d = arith.mulf %v, %two : f32
+        scf.yield %d : f32
+      }
+      linalg.yield %w : f32
+    } -> tensor<1x8xf32>
+    return %r : tensor<1x8xf32>
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    transform.tessera.vectorize_instances %root lanes 8 : !transform.any_op
+    transform.yield
+  }
+}
