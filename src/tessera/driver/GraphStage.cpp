@@ -3,6 +3,7 @@
 #include "tessera/driver/Compiler.h"
 
 #include "tessera/transforms/check/Passes.h"
+#include "tessera/transforms/graph/LowerMasks.h"
 #include "tessera/transforms/graph/Rewrites.h"
 
 #include "mlir/IR/Verifier.h"
@@ -17,6 +18,8 @@ LogicalResult tessera::runGraphStage(ModuleOp module) {
   checks.addPass(createCheckRacesPass());
   checks.addPass(createCheckDeadPass());
   if (failed(checks.run(module)))
+    return failure();
+  if (failed(graph::lowerMasks(module)))
     return failure();
   IRRewriter rewriter(module.getContext());
   graph::Refusal no;

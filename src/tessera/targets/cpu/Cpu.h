@@ -43,6 +43,12 @@ LogicalResult placeScratch(func::FuncOp kernel, plan::Env &env, plan::Step &step
 /// What is left of linalg in kernels → loops, tidied up: what the loop part of a schedule works on.
 LogicalResult lowerToLoops(ModuleOp kernels);
 
+/// Vector operations of any rank → rows, loads and stores.
+LogicalResult lowerVectors(ModuleOp kernels);
+
+/// The math dialect → calls of our builtins and arithmetic; what has an instruction stays.
+LogicalResult lowerMath(ModuleOp kernels);
+
 /// Loops, vectors, memory and arithmetic → the LLVM dialect, and a wrapper with the kernel ABI around each kernel.
 LogicalResult lowerToLLVM(ModuleOp kernels);
 

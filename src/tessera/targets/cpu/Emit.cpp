@@ -68,8 +68,11 @@ static void prepare(llvm::Module &module, const Machine &machine, const llvm::St
     f.addFnAttr("target-cpu", machine.cpu);
     f.addFnAttr("target-features", machine.features);
     f.addFnAttr(llvm::Attribute::NoUnwind);
-    if (!kernels.contains(f.getName()))
-      f.setVisibility(llvm::GlobalValue::HiddenVisibility);
+    // Builtins that were not inlined must not meet those of the object that is linked later.
+    if (!kernels.contains(f.getName())) {
+      f.setVisibility(llvm::GlobalValue::DefaultVisibility);
+      f.setLinkage(llvm::GlobalValue::InternalLinkage);
+    }
   }
 }
 

@@ -4,7 +4,6 @@
 #include "tessera/targets/cpu/Cpu.h"
 
 #include "mlir/Conversion/Passes.h"
-#include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
 #include "mlir/Dialect/Affine/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -26,70 +25,6 @@ static void copiesToLinalg(ModuleOp module) {
     linalg::CopyOp::create(b, copy.getLoc(), copy.getSource(), copy.getTarget());
     copy.erase();
   }
-}
-
-// math.exp on a scalar → a call of our own expf or exp, which is linked as bitcode, inlined and vectorised with
-// the loop around it. Operations with an instruction of their own (sqrt, fma, floor, …) stay.
-static LogicalResult mathToCalls(ModuleOp module) {
-  static const llvm::StringMap<const char *> names = {
-      {"math.exp", "exp"},     {"math.exp2", "exp2"},   {"math.expm1", "expm1"}, {"math.log", "log"},
-      {"math.log2", "log2"},   {"math.log10", "log10"}, {"math.log1p", "log1p"}, {"math.powf", "pow"},
-      {"math.sin", "sin"},     {"math.cos", "cos"},     {"math.tan", "tan"},     {"math.asin", "asin"},
-      {"math.acos", "acos"},   {"math.atan", "atan"},   {"math.atan2", "atan2"}, {"math.sinh", "sinh"},
-      {"math.cosh", "cosh"},   {"math.tanh", "tanh"},   {"math.asinh", "asinh"}, {"math.acosh", "acosh"},
-      {"math.atanh", "atanh"}, {"math.erf", "erf"},     {"math.erfc", "erfc"},   {"math.cbrt", "cbrt"}};
-  SmallVector<Operation *> ops;
-  module.walk([&](Operation *op) {
-    if (names.count(op->getName().getStringRef()) || isa<arith::RemFOp>(op))
-      ops.push_back(op);
-  });
-  for (Operation *op : ops) {
-    OpBuilder b(op);
-    Location loc = op->getLoc();
-    Type type = op->getResult(0).getType();
-    Type element = getElementTypeOrSelf(type);
-    // Half types compute in f32 and round once; only f32 and f64 have functions.
-    Type computed = element.isF64() ? element : Type(b.getF32Type());
-    std::string name = isa<arith::RemFOp>(op) ? "fmod" : names.lookup(op->getName().getStringRef());
-    if (!computed.isF64())
-      name += "f";
-    auto callee = module.lookupSymbol<func::FuncOp>(name);
-    if (!callee) {
-      OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
-      SmallVector<Type> inputs(op->getNumOperands(), computed);
-      callee = func::FuncOp::create(top, loc, name, top.getFunctionType(inputs, {computed}));
-      callee.setPrivate();
-    }
-    auto call = [&](OpBuilder &b, ValueRange scalars) -> Value {
-      SmallVector<Value> args;
-      for (Value v : scalars)
-        args.push_back(v.getType() == computed ? v : arith::ExtFOp::create(b, loc, computed, v).getResult());
-      Value r = func::CallOp::create(b, loc, callee, args).getResult(0);
-      return element == computed ? r : arith::TruncFOp::create(b, loc, element, r).getResult();
-    };
-    Value result;
-    if (auto vector = dyn_cast<VectorType>(type)) {
-      // Lane by lane; the back end joins the lanes again where it can.
-      if (vector.isScalable())
-        return op->emitOpError("on a scalable vector is not supported; use a fixed width");
-      SmallVector<Value> lanes;
-      SmallVector<SmallVector<Value>> inputs;
-      for (Value operand : op->getOperands())
-        inputs.push_back(SmallVector<Value>(vector::ToElementsOp::create(b, loc, operand).getResults()));
-      for (int64_t i = 0; i < vector.getNumElements(); ++i) {
-        SmallVector<Value> scalars;
-        for (auto &list : inputs)
-          scalars.push_back(list[i]);
-        lanes.push_back(call(b, scalars));
-      }
-      result = vector::FromElementsOp::create(b, loc, vector, lanes);
-    } else {
-      result = call(b, op->getOperands());
-    }
-    op->getResult(0).replaceAllUsesWith(result);
-    op->erase();
-  }
-  return success();
 }
 
 // Operations without an instruction: rounding divisions, and conversions of bf16. The pass of all expansions would
@@ -214,12 +149,9 @@ LogicalResult cpu::lowerToLLVM(ModuleOp kernels) {
         pm.addPass(createLoopInvariantCodeMotionPass());
         pm.addPass(memref::createExpandStridedMetadataPass());
         pm.addPass(createLowerAffinePass());
-        pm.addPass(createConvertVectorToSCFPass(VectorTransferToSCFOptions().enableFullUnroll()));
-        pm.addPass(createLowerAffinePass());
-        pm.addPass(createCanonicalizerPass());
       })))
     return failure();
-  if (failed(mathToCalls(kernels)) || failed(expandArithmetic(kernels)))
+  if (failed(lowerVectors(kernels)) || failed(lowerMath(kernels)) || failed(expandArithmetic(kernels)))
     return failure();
   if (failed(runPasses(kernels, [](OpPassManager &pm) {
         pm.addPass(createSCFToControlFlowPass());
@@ -231,6 +163,15 @@ LogicalResult cpu::lowerToLLVM(ModuleOp kernels) {
         pm.addPass(createConvertToLLVMPass());
         pm.addPass(createReconcileUnrealizedCastsPass());
       })))
+    return failure();
+  // An operation that nothing above knows would otherwise fail without its name in the translation.
+  WalkResult left = kernels.walk([](Operation *op) {
+    if (isa<ModuleOp>(op) || isa<LLVM::LLVMDialect>(op->getDialect()) || isa<UnrealizedConversionCastOp>(op))
+      return WalkResult::advance();
+    op->emitOpError("is not known to the CPU target");
+    return WalkResult::interrupt();
+  });
+  if (left.wasInterrupted())
     return failure();
   SmallVector<LLVM::LLVMFuncOp> bodies;
   for (auto func : kernels.getOps<LLVM::LLVMFuncOp>())

@@ -118,6 +118,10 @@ LogicalResult cpu::checkMachine(const TargetOptions &options, Location loc) {
 
 Machine cpu::getMachine(const TargetOptions &options) {
   Machine machine = nameMachine(options);
+  // x86's conversions to bf16 take denormal numbers for zero, whatever the mode; our results are to be the same
+  // everywhere, so LLVM may not choose these instructions.
+  if (llvm::Triple(machine.triple).isX86())
+    machine.features += std::string(machine.features.empty() ? "" : ",") + "-avx512bf16,-avxneconvert";
   std::unique_ptr<llvm::MCSubtargetInfo> info = describe(machine);
   if (!info)
     return machine;

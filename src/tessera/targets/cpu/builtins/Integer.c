@@ -140,3 +140,21 @@ int FN(__popcountdi2)(i64 x) {
   v = (v & 0x3333333333333333ull) + ((v >> 2) & 0x3333333333333333ull);
   return (int)(((v + (v >> 4)) & 0x0f0f0f0f0f0f0f0full) * 0x0101010101010101ull >> 56);
 }
+
+// base^n modulo 2^64 by squaring; 1 / base^-n, rounded to zero, for a negative n. Narrower integers are the low bits
+// of it. Nothing that the code generator calls on its own, hence a name of ours.
+i64 FN(__tessera_ipow)(i64 base, i64 n) {
+  if (n < 0) {
+    // 0 to a negative power has no meaning; any result will do.
+    if (base == 1 || base == -1)
+      return n & 1 ? base : 1;
+    return 0;
+  }
+  u64 power = (u64)base, result = 1;
+  for (u64 rest = (u64)n; rest; rest >>= 1) {
+    if (rest & 1)
+      result *= power;
+    power *= power;
+  }
+  return (i64)result;
+}

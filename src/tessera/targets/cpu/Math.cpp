@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The math dialect on CPUs. Functions become calls of our builtins, which are linked as bitcode, inlined and
+// vectorised with the loop around them; what arithmetic can say becomes arithmetic; operations with an instruction
+// of their own (sqrt, fma, floor, counting bits, …) stay for the conversion to LLVM.
+#include "tessera/targets/cpu/Cpu.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace tessera;
+using namespace tessera::cpu;
+
+namespace {
+
+/// Rewrites one operation at a time; scalars and vectors of any rank alike.
+class MathLowering {
+public:
+  explicit MathLowering(ModuleOp module) : module(module) {}
+  LogicalResult run();
+
+private:
+  LogicalResult lower(Operation *op);
+  /// Applies `scalar` to each lane of the operands; the back end joins the lanes again where it can.
+  FailureOr<Value> mapLanes(OpBuilder &b, Operation *op, Type result,
+                            function_ref<Value(OpBuilder &, ValueRange)> scalar);
+  /// A call of builtin `name` for scalars of type `computed`, the arguments converted to it and the result from it.
+  Value call(OpBuilder &b, Location loc, StringRef name, Type computed, ValueRange args, Type result);
+
+  ModuleOp module;
+};
+
+} // namespace
+
+// Functions of the math dialect and the builtins that compute them in double precision; those for single precision
+// have an `f` at the end.
+static StringRef builtinFor(Operation *op) {
+  static const llvm::StringMap<StringRef> names = {
+      {"math.exp", "exp"},     {"math.exp2", "exp2"},   {"math.expm1", "expm1"}, {"math.log", "log"},
+      {"math.log2", "log2"},   {"math.log10", "log10"}, {"math.log1p", "log1p"}, {"math.powf", "pow"},
+      {"math.sin", "sin"},     {"math.cos", "cos"},     {"math.tan", "tan"},     {"math.asin", "asin"},
+      {"math.acos", "acos"},   {"math.atan", "atan"},   {"math.atan2", "atan2"}, {"math.sinh", "sinh"},
+      {"math.cosh", "cosh"},   {"math.tanh", "tanh"},   {"math.asinh", "asinh"}, {"math.acosh", "acosh"},
+      {"math.atanh", "atanh"}, {"math.erf", "erf"},     {"math.erfc", "erfc"},   {"math.cbrt", "cbrt"},
+      {"arith.remf", "fmod"}};
+  return names.lookup(op->getName().getStringRef());
+}
+
+static Value constantLike(OpBuilder &b, Location loc, Type type, const APFloat &value) {
+  auto element = cast<FloatType>(getElementTypeOrSelf(type));
+  APFloat converted = value;
+  bool lost;
+  converted.convert(element.getFloatSemantics(), APFloat::rmNearestTiesToEven, &lost);
+  TypedAttr attr = FloatAttr::get(element, converted);
+  if (auto vector = dyn_cast<VectorType>(type))
+    attr = DenseElementsAttr::get(vector, cast<Attribute>(attr));
+  return arith::ConstantOp::create(b, loc, attr);
+}
+
+static Value convertFloat(OpBuilder &b, Location loc, Value v, Type to) {
+  unsigned from = v.getType().getIntOrFloatBitWidth(), width = to.getIntOrFloatBitWidth();
+  if (v.getType() == to)
+    return v;
+  if (from < width)
+    return arith::ExtFOp::create(b, loc, to, v);
+  return arith::TruncFOp::create(b, loc, to, v);
+}
+
+Value MathLowering::call(OpBuilder &b, Location loc, StringRef name, Type computed, ValueRange args, Type result) {
+  auto callee = module.lookupSymbol<func::FuncOp>(name);
+  if (!callee) {
+    OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
+    SmallVector<Type> inputs(args.size(), computed);
+    callee = func::FuncOp::create(top, loc, name, top.getFunctionType(inputs, {computed}));
+    callee.setPrivate();
+  }
+  SmallVector<Value> converted;
+  for (Value v : args) {
+    if (isa<FloatType>(computed))
+      converted.push_back(convertFloat(b, loc, v, computed));
+    else if (v.getType().isIndex())
+      converted.push_back(arith::IndexCastOp::create(b, loc, computed, v));
+    else if (v.getType() != computed)
+      converted.push_back(arith::ExtSIOp::create(b, loc, computed, v));
+    else
+      converted.push_back(v);
+  }
+  Value r = func::CallOp::create(b, loc, callee, converted).getResult(0);
+  if (isa<FloatType>(computed))
+    return convertFloat(b, loc, r, result);
+  if (result.isIndex())
+    return arith::IndexCastOp::create(b, loc, result, r);
+  return result == computed ? r : arith::TruncIOp::create(b, loc, result, r).getResult();
+}
+
+FailureOr<Value> MathLowering::mapLanes(OpBuilder &b, Operation *op, Type result,
+                                        function_ref<Value(OpBuilder &, ValueRange)> scalar) {
+  auto vector = dyn_cast<VectorType>(result);
+  if (!vector)
+    return scalar(b, op->getOperands());
+  if (vector.isScalable())
+    return op->emitOpError("on a scalable vector is not supported; use a fixed width"), failure();
+  SmallVector<Value> lanes;
+  SmallVector<SmallVector<Value>> inputs;
+  for (Value operand : op->getOperands())
+    inputs.push_back(SmallVector<Value>(vector::ToElementsOp::create(b, op->getLoc(), operand).getResults()));
+  for (int64_t i = 0; i < vector.getNumElements(); ++i) {
+    SmallVector<Value> scalars;
+    for (auto &list : inputs)
+      scalars.push_back(list[i]);
+    lanes.push_back(scalar(b, scalars));
+  }
+  return vector::FromElementsOp::create(b, op->getLoc(), vector, lanes).getResult();
+}
+
+LogicalResult MathLowering::lower(Operation *op) {
+  OpBuilder b(op);
+  Location loc = op->getLoc();
+  Type type = op->getResult(0).getType(), element = getElementTypeOrSelf(type);
+  Type operandType = op->getOperand(0).getType(), operandElement = getElementTypeOrSelf(operandType);
+  SmallVector<Value> results;
+  auto mapped = [&](function_ref<Value(OpBuilder &, ValueRange)> scalar) -> LogicalResult {
+    FailureOr<Value> r = mapLanes(b, op, type, scalar);
+    if (succeeded(r))
+      results.push_back(*r);
+    return r;
+  };
+  auto compare = [&](arith::CmpFPredicate predicate, Value x, Value y) -> Value {
+    return arith::CmpFOp::create(b, loc, predicate, x, y);
+  };
+  // Half types compute in f32 and round once; only f32 and f64 have functions.
+  auto function = [&](StringRef name) {
+    Type computed = element.isF64() ? element : Type(b.getF32Type());
+    std::string full = name.str() + (computed.isF64() ? "" : "f");
+    return mapped([&](OpBuilder &b, ValueRange lanes) { return call(b, loc, full, computed, lanes, element); });
+  };
+  if (StringRef name = builtinFor(op); !name.empty()) {
+    if (failed(function(name)))
+      return failure();
+  } else if (isa<math::SincosOp>(op)) {
+    if (failed(function("sin")) || failed(function("cos")))
+      return failure();
+  } else if (isa<math::FPowIOp>(op)) {
+    // x^n as the power of a number: n is exact in double precision, and the result is rounded once more.
+    if (failed(mapped([&](OpBuilder &b, ValueRange lanes) {
+          Value n = arith::SIToFPOp::create(b, loc, b.getF64Type(), lanes[1]);
+          return call(b, loc, "pow", b.getF64Type(), {lanes[0], n}, element);
+        })))
+      return failure();
+  } else if (isa<math::IPowIOp>(op)) {
+    if (failed(mapped([&](OpBuilder &b, ValueRange lanes) {
+          return call(b, loc, "__tessera_ipow", b.getI64Type(), lanes, element);
+        })))
+      return failure();
+  } else if (auto clamp = dyn_cast<math::ClampFOp>(op)) {
+    Value low = arith::MaximumFOp::create(b, loc, clamp.getValue(), clamp.getMin());
+    results.push_back(arith::MinimumFOp::create(b, loc, low, clamp.getMax()));
+  } else if (isa<math::IsNaNOp>(op)) {
+    results.push_back(compare(arith::CmpFPredicate::UNO, op->getOperand(0), op->getOperand(0)));
+  } else if (isa<math::IsFiniteOp, math::IsInfOp, math::IsNormalOp>(op)) {
+    const llvm::fltSemantics &semantics = cast<FloatType>(operandElement).getFloatSemantics();
+    Value magnitude = math::AbsFOp::create(b, loc, op->getOperand(0));
+    Value infinity = constantLike(b, loc, operandType, APFloat::getInf(semantics));
+    if (isa<math::IsInfOp>(op)) {
+      results.push_back(compare(arith::CmpFPredicate::OEQ, magnitude, infinity));
+    } else {
+      Value finite = compare(arith::CmpFPredicate::OLT, magnitude, infinity);
+      if (isa<math::IsNormalOp>(op)) {
+        Value smallest = constantLike(b, loc, operandType, APFloat::getSmallestNormalized(semantics));
+        Value large = compare(arith::CmpFPredicate::OGE, magnitude, smallest);
+        finite = arith::AndIOp::create(b, loc, finite, large);
+      }
+      results.push_back(finite);
+    }
+  } else {
+    return success();
+  }
+  op->replaceAllUsesWith(results);
+  op->erase();
+  return success();
+}
+
+LogicalResult MathLowering::run() {
+  SmallVector<Operation *> ops;
+  module.walk([&](Operation *op) {
+    if (isa<math::MathDialect>(op->getDialect()) || isa<arith::RemFOp>(op))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops)
+    if (failed(lower(op)))
+      return failure();
+  return success();
+}
+
+LogicalResult cpu::lowerMath(ModuleOp kernels) { return MathLowering(kernels).run(); }
