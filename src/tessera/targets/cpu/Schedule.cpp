@@ -56,6 +56,14 @@ static void writeContraction(Writer &out, unsigned index, const std::string &nam
   auto generic = [&](const std::string &result, const std::string &in) {
     out.line("%" + result + n + " = transform.structured.match ops{[\"linalg.generic\"]} in %" + in + n + to1);
   };
+  // The rest may be nothing.
+  auto columnsInnermost = [&](const std::string &rest) {
+    out.line("transform.foreach %" + rest + n + " : " + any + " {");
+    out.line("^bb0(%loop: " + any + "):");
+    out.line("  %edge = transform.structured.match ops{[\"linalg.generic\"]} in %loop" + to1);
+    out.line("  %turned = transform.structured.interchange %edge iterator_interchange = [0, 2, 1]" + to1);
+    out.line("}");
+  };
   out.note((raised ? "loop raised to a matrix product, " : "matrix product, ") + Twine(rows) + "x" + Twine(columns) +
            " in registers, tasks of " + Twine(8 * rows) + "x" + Twine(8 * columns));
   std::string g = name;
@@ -71,15 +79,13 @@ static void writeContraction(Writer &out, unsigned index, const std::string &nam
   out.line("%block" + n + ", %k_block" + n + " = transform.structured.tile_using_for %task" + n + " tile_sizes [0, 0, 256]" + to2);
   out.line("%rows" + n + ", %i" + n + " = transform.structured.tile_using_for %block" + n + " tile_sizes [" + std::to_string(rows) +
            ", 0, 0]" + toLoop);
-  out.line("%i_main" + n + ", %i_rest" + n + " = transform.loop.peel %i" + n + peel);
-  generic("rest_a", "i_rest");
-  out.line("%rest_b" + n + " = transform.structured.interchange %rest_a" + n + " iterator_interchange = [0, 2, 1]" + to1);
+  out.line("%i_main" + n + ", %i_rest" + n + " = transform.tessera.peel_rest %i" + n + peel);
+  columnsInnermost("i_rest");
   generic("main_a", "i_main");
   out.line("%columns" + n + ", %j" + n + " = transform.structured.tile_using_for %main_a" + n + " tile_sizes [0, " +
            std::to_string(columns) + ", 0]" + toLoop);
-  out.line("%j_main" + n + ", %j_rest" + n + " = transform.loop.peel %j" + n + peel);
-  generic("rest_c", "j_rest");
-  out.line("%rest_d" + n + " = transform.structured.interchange %rest_c" + n + " iterator_interchange = [0, 2, 1]" + to1);
+  out.line("%j_main" + n + ", %j_rest" + n + " = transform.tessera.peel_rest %j" + n + peel);
+  columnsInnermost("j_rest");
   generic("main_b", "j_main");
   out.line("%micro" + n + ", %k" + n + " = transform.structured.tile_using_for %main_b" + n + " tile_sizes [0, 0, 1]" + to2);
   out.line("transform.structured.vectorize %micro" + n + " : " + any);
@@ -119,7 +125,7 @@ static void writeLanes(Writer &out, unsigned index, const std::string &name, lin
            ", " + any + ")");
   out.line("%part" + n + ", %j" + n + " = transform.structured.tile_using_for %row" + n + "#0 tile_sizes [" + columns + "] : (" + any +
            ") -> (" + any + ", " + loop + ")");
-  out.line("%main" + n + ", %rest" + n + " = transform.loop.peel %j" + n + " : (" + loop + ") -> (" + any + ", " + any + ")");
+  out.line("%main" + n + ", %rest" + n + " = transform.tessera.peel_rest %j" + n + " : (" + loop + ") -> (" + any + ", " + any + ")");
   // Folds the extents of the main part to constants.
   out.line("transform.apply_patterns to %payload { transform.apply_patterns.canonicalization } : " + any);
   out.line("transform.tessera.vectorize_instances %payload lanes " + std::to_string(lanes) + " : " + any);

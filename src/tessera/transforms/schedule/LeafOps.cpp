@@ -6,6 +6,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/Transforms.h"
 
 using namespace tessera;
 using namespace tessera::schedule;
@@ -58,6 +59,26 @@ DiagnosedSilenceableFailure RaiseReductionOp::apply(transform::TransformRewriter
                              return failure();
                            return r->getOperation();
                          });
+}
+
+DiagnosedSilenceableFailure PeelRestOp::apply(transform::TransformRewriter &rewriter, transform::TransformResults &results,
+                                              transform::TransformState &state) {
+  SmallVector<Operation *> mains, rests;
+  for (Operation *payload : state.getPayloadOps(getTarget())) {
+    auto loop = dyn_cast<scf::ForOp>(payload);
+    if (!loop) {
+      auto diag = emitSilenceableError() << "cannot split off the rest: it is not an scf.for";
+      diag.attachNote(payload->getLoc()) << "payload op";
+      return diag;
+    }
+    mains.push_back(loop);
+    scf::ForOp rest;
+    if (succeeded(scf::peelForLoopAndSimplifyBounds(rewriter, loop, rest)))
+      rests.push_back(rest);
+  }
+  results.set(cast<OpResult>(getMain()), mains);
+  results.set(cast<OpResult>(getRest()), rests);
+  return DiagnosedSilenceableFailure::success();
 }
 
 DiagnosedSilenceableFailure VectorizeInstancesOp::apply(transform::TransformRewriter &rewriter, transform::TransformResults &,

@@ -95,6 +95,27 @@ def VectorizeInstancesOp : LeafChangeOp<"vectorize_instances"> {
   let assemblyFormat = "$target `lanes` $lanes attr-dict `:` type($target)";
 }
 
+def PeelRestOp : LeafRewriteOp<"peel_rest"> {
+  let summary = "split off what is left of a loop after whole steps";
+  let description = [{
+    As `transform.loop.peel`, but a loop that has whole steps only stays as it is, and `rest` is empty: one script for
+    extents of all kinds.
+
+    Before:
+    ```mlir
+    scf.for %i = %c0 to %n step %c8 { use(min(8, %n - %i)) }
+    ```
+    After `%main, %rest = transform.tessera.peel_rest %loop`:
+    ```mlir
+    scf.for %i = %c0 to %whole step %c8 { use(8) }
+    scf.for %i = %whole to %n step %c8 { use(%n - %i) }
+    ```
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target);
+  let results = (outs TransformHandleTypeInterface:$main, TransformHandleTypeInterface:$rest);
+  let assemblyFormat = "$target attr-dict `:` functional-type($target, results)";
+}
+
 def UnrollConstantLoopsOp : LeafChangeOp<"unroll_constant_loops"> {
   let summary = "fully unroll the short loops of a kernel that run a constant number of times";
   let description = [{
