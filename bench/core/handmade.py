@@ -5,7 +5,8 @@
 usage: handmade.py CLANG KERNELS.c OUT_DIR
 
 layers.tsx: 100 layers of 10 nodes that only count, each after two of the layer before. six.tsx: six in a row.
-stream.tsx and stream_long.tsx: four stages on 2048 and 32768 floats. The container and the plan are those of docs/formats.md.
+stream_empty.tsx: four stages that do next to nothing; stream.tsx and stream_long.tsx: four on 2048 and 32768 floats. The container and
+the plan are those of docs/formats.md.
 """
 import hashlib
 import json
@@ -57,9 +58,9 @@ def layers(count, width):
             "exprs": [["const", 1], ["const", 0]], "values": values, "nodes": nodes}
 
 
-def stream(stages, length):
+def stream(stages, kernel, length):
     values = [{"kind": "input", "type": "f32", "shape": [length]}] + [{"kind": "temp", "type": "f32", "shape": [2]}] * stages
-    nodes = [node(i, "stage", [["value", i], ["value", i + 1], ["expr", 2]], [i - 1] if i else [], [i], [i + 1]) for i in range(stages)]
+    nodes = [node(i, kernel, [["value", i], ["value", i + 1], ["expr", 2]], [i - 1] if i else [], [i], [i + 1]) for i in range(stages)]
     return {"name": "stream", "inputs": [{"name": "x", "value": 0}], "outputs": [{"name": "y", "value": stages}],
             "exprs": [["const", 1], ["const", 0], ["const", length]], "values": values, "nodes": nodes}
 
@@ -72,8 +73,8 @@ def main():
     with open(image, "rb") as f:
         code = f.read()
     meta = {"triple": f"{platform.machine()}-unknown-linux-gnu", "cpu": "", "features": [], "source": "handmade.py"}
-    for name, program in [("layers", layers(100, 10)), ("six", layers(6, 1)), ("stream", stream(4, 2048)),
-                          ("stream_long", stream(4, 32768))]:
+    for name, program in [("layers", layers(100, 10)), ("six", layers(6, 1)), ("stream_empty", stream(4, "step", 8)),
+                          ("stream", stream(4, "stage", 2048)), ("stream_long", stream(4, "stage", 32768))]:
         plan = json.dumps({"version": 1, "abi": 1, "programs": [program]}).encode()
         data = container([("plan", plan), ("code", code), ("meta", json.dumps(meta).encode())])
         path = os.path.join(out, name + ".tsx")

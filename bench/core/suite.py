@@ -61,6 +61,6 @@ def reports(options):
             if wanted("graph"):
                 run("bench_core_graph_overhead", [os.path.join(work, "layers.tsx"), os.path.join(work, "six.tsx"), threads, options.rounds], "graph")
             if wanted("stream"):
-                for name in ("stream.tsx", "stream_long.tsx"):
+                for name in ("stream_empty.tsx", "stream.tsx", "stream_long.tsx"):
                     run("bench_core_stream", [os.path.join(work, name), threads, options.rounds], "stream")
     return found, failures

@@ -3,6 +3,7 @@
 // The small parts: messages, files, half types, the CPU, the thread pool.
 #include "tessera/base/Check.h"
 #include "tessera/base/CpuInfo.h"
+#include "tessera/base/FloatMode.h"
 #include "tessera/base/Diag.h"
 #include "tessera/base/ElementType.h"
 #include "tessera/base/File.h"

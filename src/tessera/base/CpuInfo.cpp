@@ -240,35 +240,4 @@ bool enableAmx() {
 #endif
 }
 
-uint64_t setIeeeFloatMode() {
-#if defined(__x86_64__)
-  unsigned mode = _mm_getcsr();
-  // Flush to zero (15), denormals are zero (6), rounding (13-14).
-  if (mode & 0xe040)
-    _mm_setcsr(mode & ~0xe040u);
-  return mode;
-#elif defined(__aarch64__)
-  uint64_t mode;
-  asm volatile("mrs %0, fpcr" : "=r"(mode));
-  uint64_t wanted = mode & ~((uint64_t(1) << 24) | (uint64_t(1) << 19) | (uint64_t(3) << 22));
-  if (wanted != mode)
-    asm volatile("msr fpcr, %0" ::"r"(wanted));
-  return mode;
-#else
-  return 0;
-#endif
-}
-
-void restoreFloatMode(uint64_t mode) {
-#if defined(__x86_64__)
-  if (mode & 0xe040)
-    _mm_setcsr(static_cast<unsigned>(mode));
-#elif defined(__aarch64__)
-  if (mode & ((uint64_t(1) << 24) | (uint64_t(1) << 19) | (uint64_t(3) << 22)))
-    asm volatile("msr fpcr, %0" ::"r"(mode));
-#else
-  (void)mode;
-#endif
-}
-
 } // namespace tessera

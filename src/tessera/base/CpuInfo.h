@@ -38,9 +38,4 @@ std::string hostTriple();
 /// loader for programs that need it.
 bool enableAmx();
 
-/// Sets the thread's floating-point mode to IEEE: no flush to zero, round to nearest.
-/// Returns the old mode for restoreFloatMode.
-uint64_t setIeeeFloatMode();
-void restoreFloatMode(uint64_t mode);
-
 } // namespace tessera

@@ -5,6 +5,7 @@
 // that slept, so that workers outside a region are never disturbed.
 #include "tessera/base/ThreadPool.h"
 #include "tessera/base/CpuInfo.h"
+#include "tessera/base/FloatMode.h"
 
 #include <algorithm>
 #include <cerrno>

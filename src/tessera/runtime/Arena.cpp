@@ -11,6 +11,12 @@
 
 namespace tessera {
 
+// Vectorised loops look whether their operands are a few vectors apart, and take a slow way when not; so even
+// small temporaries are.
+static constexpr uint64_t granule = 256;
+
+static uint64_t roundUp(uint64_t bytes) { return (bytes + granule - 1) / granule * granule; }
+
 uint64_t planArena(std::vector<ArenaRequest> &requests) {
   std::vector<size_t> order(requests.size()), placed;
   std::iota(order.begin(), order.end(), size_t(0));
@@ -20,7 +26,7 @@ uint64_t planArena(std::vector<ArenaRequest> &requests) {
   uint64_t total = 0;
   for (size_t index : order) {
     ArenaRequest &request = requests[index];
-    uint64_t bytes = (request.bytes + 63) / 64 * 64, offset = 0;
+    uint64_t bytes = roundUp(request.bytes), offset = 0;
     if (bytes == 0) {
       request.offset = 0;
       continue;
@@ -32,7 +38,7 @@ uint64_t planArena(std::vector<ArenaRequest> &requests) {
         continue;
       if (o.offset >= offset + bytes)
         break;
-      offset = std::max(offset, o.offset + (o.bytes + 63) / 64 * 64);
+      offset = std::max(offset, o.offset + roundUp(o.bytes));
     }
     request.offset = offset;
     placed.insert(

@@ -17,7 +17,7 @@ struct ArenaRequest {
   uint64_t offset = 0; ///< Filled in by planArena.
 };
 
-/// Assigns offsets (multiples of 64) so that requests alive at the same time do not overlap, the largest
+/// Assigns offsets (multiples of 256) so that requests alive at the same time do not overlap, the largest
 /// first. Returns the size of the arena. The sum of all sizes must fit into 63 bits.
 uint64_t planArena(std::vector<ArenaRequest> &requests);
 

@@ -54,6 +54,10 @@ public:
   Result<std::byte *> hostWrite(ByteRange range, bool discard);
   Result<std::byte *> hostWrite(bool discard = true) { return hostWrite(whole(), discard); }
 
+  /// The host's memory when it is the only copy there ever was, otherwise null: what a launch needs to know
+  /// of most buffers, without a lock.
+  std::byte *onlyHostMemory() const { return hostOnly.load(std::memory_order_acquire) ? host : nullptr; }
+
   /// The device's memory with all content valid in it.
   Result<void *> deviceRead(Device &device);
   /// The device's memory for a node that overwrites all of it. Nothing is marked until commit().

@@ -288,6 +288,11 @@ tsr_status tsr_buffer_map_range(tsr_buffer *buffer, size_t offset, size_t bytes,
   });
 }
 tsr_status tsr_buffer_map(tsr_buffer *buffer, tsr_access access, void **memory) {
+  if (buffer && memory && access == TSR_READ)
+    if (std::byte *host = buffer->ref->onlyHostMemory()) {
+      *memory = host;
+      return TSR_OK;
+    }
   return tsr_buffer_map_range(buffer, 0, buffer ? buffer->ref->bytes() : 0, access, memory);
 }
 
@@ -363,16 +368,16 @@ size_t tsr_stream_capacity(const tsr_stream *stream) { return stream->ref->capac
 
 static Status push(tsr_stream *stream, tsr_buffer *const *inputs, size_t inputCount,
                    tsr_buffer *const *outputs, size_t outputCount, Stream::Timeout timeout) {
-  constexpr size_t few = 16;
-  BufferRef fewInputs[few], fewOutputs[few];
-  std::vector<BufferRef> many(inputCount > few || outputCount > few ? inputCount + outputCount : 0);
-  BufferRef *in = many.empty() ? fewInputs : many.data(),
-            *out = many.empty() ? fewOutputs : many.data() + inputCount;
+  constexpr size_t few = 8;
+  const BufferRef *fewRefs[few];
+  const size_t count = inputCount + outputCount;
+  std::vector<const BufferRef *> many(count > few ? count : 0);
+  std::span<const BufferRef *> refs(count > few ? many.data() : fewRefs, count);
   for (size_t i = 0; i < inputCount; ++i)
-    in[i] = inputs[i] ? inputs[i]->ref : nullptr;
+    refs[i] = inputs[i] ? &inputs[i]->ref : nullptr;
   for (size_t i = 0; i < outputCount; ++i)
-    out[i] = outputs && outputs[i] ? outputs[i]->ref : nullptr;
-  return stream->ref->push({in, inputCount}, {out, outputCount}, timeout);
+    refs[inputCount + i] = outputs && outputs[i] ? &outputs[i]->ref : nullptr;
+  return stream->ref->pushRefs(refs.first(inputCount), refs.subspan(inputCount), timeout);
 }
 
 tsr_status tsr_stream_push(tsr_stream *stream, tsr_buffer *const *inputs, size_t input_count,
@@ -388,7 +393,13 @@ tsr_status tsr_stream_try_push(tsr_stream *stream, tsr_buffer *const *inputs, si
 }
 
 static Status pop(tsr_stream *stream, tsr_buffer **outputs, size_t count, Stream::Timeout timeout) {
-  constexpr size_t few = 16;
+  if (count == 1) {
+    auto made = std::make_unique<tsr_buffer>();
+    TESSERA_TRY(stream->ref->pop({&made->ref, 1}, timeout));
+    outputs[0] = made.release();
+    return Status();
+  }
+  constexpr size_t few = 4;
   BufferRef fewOutputs[few];
   std::vector<BufferRef> many(count > few ? count : 0);
   std::span<BufferRef> out(count > few ? many.data() : fewOutputs, count);

@@ -157,4 +157,15 @@ Result<std::vector<int64_t>> ExprValues::shape(const ValueInfo &value) const {
   return extents;
 }
 
+Status ExprValues::check(const Node &node) const {
+  for (const ExtentCheck &check : node.checks) {
+    TESSERA_ASSIGN(int64_t got, get(check.got));
+    TESSERA_ASSIGN(int64_t expected, get(check.expected));
+    if (got != expected)
+      return fail(StatusCode::InvalidArgument, "node '", node.name, "': expected ", check.text, " to be ", expected,
+                  ", but got ", got);
+  }
+  return Status();
+}
+
 } // namespace tessera

@@ -30,6 +30,8 @@ public:
   }
   /// The extents of a value that is not an input, checked to be not negative.
   Result<std::vector<int64_t>> shape(const ValueInfo &value) const;
+  /// Fails when extents that the node wants equal differ.
+  Status check(const Node &node) const;
 
 private:
   enum class State : uint8_t { Known, Unknown, Overflow, DivisionByZero };

@@ -86,11 +86,18 @@ struct Version {
   std::string note;
 };
 
+/// Two exprs that must be equal when a node starts; `text` says what they are.
+struct ExtentCheck {
+  int32_t got = 0, expected = 0;
+  std::string text;
+};
+
 struct Node {
   std::string name, loc;
   std::vector<int32_t> after, reads, writes;
   int32_t depth = 1, criticality = 0;
   double cost = 0;
+  std::vector<ExtentCheck> checks;
   std::vector<Version> versions;
   int32_t segment = 0;             ///< Derived: which segment of the plan runs it.
   std::vector<int32_t> needs;      ///< Derived: `after` and all hazards on memory, sorted.

@@ -306,6 +306,10 @@ private:
       for (int64_t extent : shapeExprs(root))
         use(extent);
     };
+    for (const ExtentCheck &check : node.checks) {
+      use(check.got);
+      use(check.expected);
+    }
     for (int32_t v : node.reads)
       useValue(v);
     for (int32_t v : node.writes)

@@ -282,6 +282,16 @@ static Node readNode(Reader &reader, const Json &json, const ProgramPlan &progra
     else
       node.cost = cost->get<double>();
   }
+  if (const Json *checks = reader.array(json, "checks", false))
+    for (const Json &item : *checks) {
+      if (!item.is_array() || item.size() != 3 || !item[2].is_string()) {
+        reader.error("field 'checks': expected [expr, expr, \"text\"]");
+        break;
+      }
+      node.checks.push_back({reader.index(item[0], "checks (an expr)", program.exprs.size()),
+                             reader.index(item[1], "checks (an expr)", program.exprs.size()),
+                             item[2].get<std::string>()});
+    }
   const Json *versions = reader.array(json, "versions");
   if (versions && versions->empty())
     reader.error("expected at least one version");

@@ -131,6 +131,8 @@ TEST(Plan, Nodes) {
               "node 'n0': depth: expected a number from 1 to 1048576, but got 0");
   expectError([](Json &p) { p["nodes"][0]["cost"] = -1; },
               "node 'n0': field 'cost': expected a number that is not negative");
+  expectError([](Json &p) { p["nodes"][0]["checks"] = {{0, 0}}; },
+              "node 'n0': field 'checks': expected [expr, expr, \"text\"]");
   expectError([](Json &p) { p["nodes"][0]["reads"] = Json::array(); },
               "node 'n0': kernel 'k_add1' is given value 0, which the node neither reads nor writes");
   expectError([](Json &p) { p["nodes"][0]["versions"][0]["steps"][0]["grid"] = {0}; },

@@ -195,6 +195,7 @@ private:
       const Node &node = program.nodes[n];
       if (node.segment != segment)
         continue;
+      TESSERA_TRY(result->exprs.check(node));
       const Version &version = node.versions[static_cast<size_t>(options.versions[n])];
       size_t before = result->groups.size();
       bool openGroup = false;
@@ -294,7 +295,7 @@ private:
         continue;
       requests.push_back({result->rootBytes[i], first[i], last[i], 0});
       owners.push_back(static_cast<int32_t>(i));
-      if (__builtin_add_overflow(sum, result->rootBytes[i] + 64, &sum) || sum > (uint64_t(1) << 50))
+      if (__builtin_add_overflow(sum, result->rootBytes[i] + 256, &sum) || sum > (uint64_t(1) << 50))
         return fail(StatusCode::InvalidArgument, "temporaries need more than 2^50 bytes for these inputs");
     }
     result->arenaBytes = planArena(requests);

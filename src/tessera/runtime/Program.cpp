@@ -2,8 +2,8 @@
 //
 // Opening a program, the cache of prepared shapes, and launches.
 #include "tessera/runtime/Program.h"
-#include "tessera/base/CpuInfo.h"
 #include "tessera/base/Diag.h"
+#include "tessera/base/FloatMode.h"
 #include "tessera/runtime/Frame.h"
 #include "tessera/runtime/Scheduler.h"
 

@@ -10,6 +10,7 @@
 #include "tessera/runtime/Prepared.h"
 #include "tessera/runtime/Profile.h"
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -76,6 +77,8 @@ public:
                                                  std::span<const std::span<const int64_t>> dims,
                                                  std::span<const int64_t> loaded);
   Scheduler &scheduler();
+  /// Nanoseconds an item of a stream takes, measured now and then.
+  std::atomic<uint32_t> streamItemNs{UINT32_MAX};
 
 private:
   Program() = default;

@@ -217,7 +217,7 @@ TEST(Program, TemporariesOfOneArenaDoNotOverlap) {
   std::vector<int32_t> versions(40, 0);
   auto prepared = prepare(program->plan(), 0, nullptr, dims, {}, {versions, {}});
   ASSERT_TRUE(prepared.ok());
-  EXPECT_EQ((*prepared)->arenaBytes, 2u * 4032);
+  EXPECT_EQ((*prepared)->arenaBytes, 2u * 4096);
 }
 
 static std::string launchError(Program &program, std::vector<BufferRef> inputs,

@@ -2,7 +2,7 @@
 //
 // The threads behind device queues.
 #include "tessera/runtime/Queue.h"
-#include "tessera/base/CpuInfo.h"
+#include "tessera/base/FloatMode.h"
 #include "tessera/runtime/Trace.h"
 
 #include <algorithm>

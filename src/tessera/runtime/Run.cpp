@@ -9,12 +9,7 @@
 
 namespace tessera {
 
-void runInline(const KernelGroup &group, void *scratch) {
-  static constexpr int64_t zero[3] = {0, 0, 0};
-  if (group.calls.size() == 1) {
-    group.calls[0].function(group.calls[0].args, zero, group.grid, scratch);
-    return;
-  }
+void runChain(const KernelGroup &group, void *scratch) {
   // A chain runs in pieces so that what one kernel wrote is still in the cache for the next.
   int64_t pieces = std::min<int64_t>(group.tasks, 64);
   for (int64_t p = 0; p < pieces; ++p)

@@ -58,8 +58,17 @@ inline void runTasks(const KernelGroup &group, int64_t low, int64_t high, void *
   });
 }
 
+/// Runs a group of several kernels on this thread.
+void runChain(const KernelGroup &group, void *scratch);
+
 /// Runs a whole group on this thread.
-void runInline(const KernelGroup &group, void *scratch);
+inline void runInline(const KernelGroup &group, void *scratch) {
+  static constexpr int64_t zero[3] = {0, 0, 0};
+  if (group.calls.size() == 1)
+    group.calls[0].function(group.calls[0].args, zero, group.grid, scratch);
+  else
+    runChain(group, scratch);
+}
 
 /// Runs independent groups at once on `threads` threads. Thread i uses scratch + i * scratchStride. `fine`
 /// cuts into more chunks than threads, which pays when the work is long.

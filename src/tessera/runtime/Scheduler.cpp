@@ -300,6 +300,7 @@ Status DeviceLaunch::execute(int32_t n, const Choice &choice, std::vector<Buffer
     pointers.emplace_back(v, memory);
     temps.push_back(std::move(temp));
   }
+  TESSERA_TRY(exprs.check(node));
   std::vector<uint64_t> args;
   std::vector<KernelLaunch> steps;
   for (const Step &step : version.steps)
