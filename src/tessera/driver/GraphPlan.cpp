@@ -64,6 +64,8 @@ private:
   LogicalResult addConstant(arith::ConstantOp op);
   FailureOr<int> addElements(ElementsAttr attr, Operation *op);
   LogicalResult addNode(dfg::NodeOp node);
+  /// Extents that must be equal when the node starts.
+  void addChecks(dfg::NodeOp op, plan::Node &node);
   /// The value that a state starts from: an input or a constant, since it must exist before anything runs.
   FailureOr<int> getStateInit(dfg::StateOp state);
   /// A value for what a node yields as result `r`.
@@ -185,6 +187,23 @@ void Planner::addExprDeps(Value v, plan::Node &node) {
   }
 }
 
+// Each instance gets its own element of an `each` operand, so the leading extents must be the grid's (dfg-n9). Where
+// the types do not say so, the runtime compares.
+void Planner::addChecks(dfg::NodeOp op, plan::Node &node) {
+  for (auto [i, v] : llvm::enumerate(op.getInputs())) {
+    if (op.getPort(i).getMode() != dfg::PortMode::Each)
+      continue;
+    std::string name = "'each' operand " + std::to_string(i);
+    if (auto arg = dyn_cast<BlockArgument>(v); arg && arg.getOwner() == graph.getBodyBlock())
+      name = "input '" + cast<StringAttr>(graph.getArgNames()[arg.getArgNumber()]).str() + "'";
+    for (auto [d, extent] : llvm::enumerate(op.getGrid())) {
+      std::optional<plan::Expr> got = env.translateDim(v, d), expected = env.translate(extent);
+      if (got && expected && *got != *expected)
+        node.checks.push_back({*got, *expected, ("extent " + Twine(d) + " of " + name).str()});
+    }
+  }
+}
+
 LogicalResult Planner::addNode(dfg::NodeOp op) {
   int index = program.nodes.size();
   plan::Node node;
@@ -203,6 +222,7 @@ LogicalResult Planner::addNode(dfg::NodeOp op) {
     if (auto it = env.values.find(v); it != env.values.end())
       node.reads.push_back(it->second);
   }
+  addChecks(op, node);
   auto read = [&](int value) {
     node.reads.push_back(value);
     if (auto p = producer.find(root(value)); p != producer.end())

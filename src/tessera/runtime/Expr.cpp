@@ -162,8 +162,8 @@ Status ExprValues::check(const Node &node) const {
     TESSERA_ASSIGN(int64_t got, get(check.got));
     TESSERA_ASSIGN(int64_t expected, get(check.expected));
     if (got != expected)
-      return fail(StatusCode::InvalidArgument, "node '", node.name, "': expected ", check.text, " to be ", expected,
-                  ", but got ", got);
+      return fail(StatusCode::InvalidArgument, "node '", node.name, "': expected ", check.text, " to be ",
+                  expected, ", but got ", got);
   }
   return Status();
 }

@@ -97,9 +97,12 @@ static json toJson(const Node &n) {
       steps[0]["flops"] = n.flops;
     versions.push_back({{"target", v.target}, {"steps", steps}, {"temps", v.temps}, {"note", v.note}});
   }
-  return {{"name", n.name},   {"loc", n.loc},     {"after", n.after},
-          {"reads", n.reads}, {"writes", n.writes}, {"depth", n.depth},
-          {"cost", n.cost},   {"versions", versions}, {"criticality", n.criticality}};
+  json j = {{"name", n.name},   {"loc", n.loc},     {"after", n.after},
+            {"reads", n.reads}, {"writes", n.writes}, {"depth", n.depth},
+            {"cost", n.cost},   {"versions", versions}, {"criticality", n.criticality}};
+  for (const ExtentCheck &check : n.checks)
+    j["checks"].push_back({check.got, check.expected, check.text});
+  return j;
 }
 
 static json toJson(const Value &v) {

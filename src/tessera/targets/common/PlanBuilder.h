@@ -38,6 +38,12 @@ struct Version {
   std::string script; ///< the schedule that was applied
 };
 
+/// Two exprs that must be equal when a node starts; `text` says what they are.
+struct ExtentCheck {
+  Expr got, expected;
+  std::string text;
+};
+
 struct Node {
   std::string name, loc;
   std::vector<int> after, reads, writes;
@@ -45,6 +51,7 @@ struct Node {
   int criticality = 0;
   double cost = 0;
   Expr flops = -1; ///< of one execution; belongs to the first step of each version
+  std::vector<ExtentCheck> checks;
   std::vector<Version> versions;
 };
 
