@@ -11,6 +11,27 @@
 
 using namespace tessera;
 
+// The first operation of the body that has no form on vectors; null when all have one.
+static Operation *findWithoutVectorForm(linalg::GenericOp op) {
+  auto isScalar = [](Type t) { return t.isIntOrIndexOrFloat(); };
+  Operation *found = nullptr;
+  op.getBody()->walk([&](Operation *inner) {
+    bool scalars = llvm::all_of(inner->getResultTypes(), isScalar);
+    bool fine = false;
+    if (auto extract = dyn_cast<tensor::ExtractOp>(inner))
+      fine = extract.getTensor().getParentRegion()->isProperAncestor(&op.getRegion());
+    else if (isa<linalg::IndexOp, affine::AffineApplyOp, scf::YieldOp, scf::ConditionOp, linalg::YieldOp, arith::ConstantOp, scf::IfOp,
+                 scf::ForOp, scf::WhileOp>(inner))
+      fine = scalars;
+    else
+      fine = scalars && llvm::all_of(inner->getOperandTypes(), isScalar) && OpTrait::hasElementwiseMappableTraits(inner);
+    if (!fine)
+      found = inner;
+    return fine ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return found;
+}
+
 namespace {
 
 class LaneEmitter {
@@ -24,9 +45,6 @@ private:
     why = text.str();
     return failure();
   }
-  /// Checks before anything is changed that all of a block can be emitted.
-  LogicalResult check(Block &block);
-
   VectorType vectorOf(Type type) { return VectorType::get({lanes}, type); }
   bool isVarying(Value v) { return isa<VectorType>(v.getType()); }
   Value lookup(Value v) { return map.lookupOrDefault(v); }
@@ -58,34 +76,6 @@ private:
   /// For a vector of indices that are one apart: the first of them.
   DenseMap<Value, Value> firstOf;
 };
-
-LogicalResult LaneEmitter::check(Block &block) {
-  for (Operation &inner : block) {
-    if (isa<linalg::IndexOp, affine::AffineApplyOp, scf::YieldOp, scf::ConditionOp, linalg::YieldOp, arith::ConstantOp>(inner))
-      continue;
-    if (isa<scf::IfOp, scf::ForOp, scf::WhileOp>(inner)) {
-      for (Region &region : inner.getRegions())
-        for (Block &nested : region)
-          if (failed(check(nested)))
-            return failure();
-      for (Type type : inner.getResultTypes())
-        if (!type.isIntOrIndexOrFloat())
-          return fail("a loop or branch carries a value that is no scalar");
-      continue;
-    }
-    if (auto extract = dyn_cast<tensor::ExtractOp>(inner)) {
-      if (!extract.getTensor().getParentRegion()->isProperAncestor(&op.getRegion()))
-        return fail("it reads a tensor made inside the instance");
-      // Only the last index may differ between the lanes; this is decided when it is emitted, so be careful here.
-      continue;
-    }
-    bool scalar = llvm::all_of(inner.getOperandTypes(), [](Type t) { return t.isIntOrIndexOrFloat(); }) &&
-                  llvm::all_of(inner.getResultTypes(), [](Type t) { return t.isIntOrIndexOrFloat(); });
-    if (!scalar || !OpTrait::hasElementwiseMappableTraits(&inner))
-      return fail("'" + inner.getName().getStringRef() + "' has no form on vectors");
-  }
-  return success();
-}
 
 void LaneEmitter::emitElementwise(Operation &operation) {
   SmallVector<Value> operands;
@@ -360,8 +350,8 @@ LogicalResult LaneEmitter::run() {
     b.replaceOp(apply, *expanded);
   }
   Block &body = *op.getBody();
-  if (failed(check(body)))
-    return failure();
+  if (Operation *without = findWithoutVectorForm(op))
+    return fail("'" + without->getName().getStringRef() + "' has no form on vectors");
   b.setInsertionPoint(op);
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
   SmallVector<Value> zeros(op.getNumLoops(), zero);
@@ -423,25 +413,15 @@ bool leaf::wantsLanes(linalg::GenericOp op) {
                    .wasInterrupted();
   if (!loops)
     return false;
-  bool possible = !op.walk([&](Operation *inner) {
-                       if (inner == op || isa<linalg::IndexOp, affine::AffineApplyOp, scf::YieldOp, scf::ConditionOp, linalg::YieldOp,
-                                              arith::ConstantOp, scf::IfOp, scf::ForOp, scf::WhileOp, tensor::ExtractOp>(inner))
-                         return WalkResult::advance();
-                       bool scalar = llvm::all_of(inner->getOperandTypes(), [](Type t) { return t.isIntOrIndexOrFloat(); }) &&
-                                     llvm::all_of(inner->getResultTypes(), [](Type t) { return t.isIntOrIndexOrFloat(); });
-                       return scalar && OpTrait::hasElementwiseMappableTraits(inner) ? WalkResult::advance() : WalkResult::interrupt();
-                     }).wasInterrupted();
-  if (!possible)
+  if (findWithoutVectorForm(op))
     return false;
   DenseSet<Value> varying(op.getBody()->args_begin(), op.getBody()->args_end());
   findVarying(*op.getBody(), op.getNumLoops() - 1, varying);
   return !op.walk([&](tensor::ExtractOp extract) {
                 ValueRange indices = extract.getIndices();
-                if (extract.getTensor().getParentRegion()->isProperAncestor(&op.getRegion()) &&
-                    (indices.empty() ||
-                     llvm::none_of(indices.drop_back(), [&](Value v) { return varying.contains(v); })))
-                  return WalkResult::advance();
-                return WalkResult::interrupt();
+                bool row = indices.empty() ||
+                           llvm::none_of(indices.drop_back(), [&](Value v) { return varying.contains(v); });
+                return row ? WalkResult::advance() : WalkResult::interrupt();
               }).wasInterrupted();
 }
 
