@@ -37,7 +37,7 @@ struct CompileArgs {
   std::vector<std::string> frontendOptions;
 };
 struct InstallArgs {
-  std::vector<std::string> in;
+  std::vector<std::string> in, names;
   std::string out, stop, mode = "fast";
   InstallOptions options;
 };
@@ -91,6 +91,25 @@ void cli::addCompile(CLI::App &app, Action &action) {
   sub->callback([args, &action] { action = [args] { return runCompile(*args); }; });
 }
 
+// Gives the graph of a program the name that the user wants for it.
+static Status renameProgram(Portable &program, const std::string &path, const std::string &name) {
+  std::vector<dfg::GraphOp> graphs;
+  for (auto graph : program.module->getOps<dfg::GraphOp>())
+    if (graph.getSymVisibility() != "private")
+      graphs.push_back(graph);
+  if (graphs.size() != 1)
+    return Status::error(StatusCode::InvalidArgument, "--as: expected one graph in '" + path + "', but got " +
+                                                          std::to_string(graphs.size()));
+  if (graphs[0].getSymName() == name)
+    return Status();
+  if (name.empty() || program.module->lookupSymbol(name))
+    return Status::error(StatusCode::InvalidArgument, "--as: '" + name + "' cannot be a name in '" + path + "'");
+  if (failed(SymbolTable::replaceAllSymbolUses(graphs[0], StringAttr::get(graphs[0].getContext(), name), *program.module)))
+    return Status::error(StatusCode::Internal, "--as: '" + path + "' uses its graph in a way that cannot be renamed");
+  graphs[0].setSymName(name);
+  return Status();
+}
+
 static int runInstall(InstallArgs &args) {
   if (int status = parseStop(args.stop, args.options.stopAfter))
     return status;
@@ -102,6 +121,9 @@ static int runInstall(InstallArgs &args) {
       std::vector<std::string> names(getTargetNames());
       return fail(unknownName("target", target, "built targets", names));
     }
+  if (!args.names.empty() && args.names.size() != args.in.size())
+    return fail("--as: expected " + std::to_string(args.in.size()) + " names, one for each input, but got " +
+                std::to_string(args.names.size()));
   if (args.out.empty()) {
     args.out = args.in.front().substr(args.in.front().rfind('/') + 1);
     args.out = args.out.substr(0, args.out.rfind('.')) + ".tsx";
@@ -115,6 +137,11 @@ static int runInstall(InstallArgs &args) {
       if (!program.ok())
         return fail(program.status().message());
       programs.push_back(program.take());
+      if (args.names.empty())
+        continue;
+      Status renamed = renameProgram(programs.back(), path, args.names[programs.size() - 1]);
+      if (!renamed.ok())
+        return fail(renamed.message());
     }
     FailureOr<Installed> installed = install(session, programs, args.options);
     if (failed(installed))
@@ -139,6 +166,8 @@ void cli::addInstall(CLI::App &app, Action &action) {
   sub->add_option("-o,--output", args->out,
                   "the installed program; default: the first input's name with .tsx");
   sub->add_option("--target", args->options.targets, "targets in order of preference")->delimiter(',');
+  sub->add_option("--as", args->names, "what the programs are to be called, separated by commas; one for each input")
+      ->delimiter(',');
   sub->add_option("--mode", args->mode, "fast (default) or strict: no contraction of float operations");
   sub->add_option("--triple", args->options.target.triple,
                   "install for another machine, e.g. aarch64-unknown-linux-gnu");

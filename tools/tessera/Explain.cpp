@@ -5,8 +5,10 @@
 #include "Tool.h"
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
+#include "tessera/runtime/Expr.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -25,7 +27,9 @@ struct ExplainOptions {
 
 struct Row {
   std::string node, device, kernels, grid, note, loc;
-  double flops = -1, bytes = -1, hint = 0;
+  double hint = 0;
+  double flops = 0, bytes = 0;      // Of one run, when known.
+  std::string flopsText, bytesText; // The same in words, or as formulas over the inputs' extents.
   uint64_t bestNs = 0;
 };
 } // namespace
@@ -74,8 +78,52 @@ static std::string gridText(const ProgramPlan &plan, const Step &step) {
   return out;
 }
 
+// "12.3 M"; formatBytes counts in powers of 1024, operations are counted in powers of 1000.
+static std::string formatCount(double count) {
+  static const char *const units[] = {"", " k", " M", " G", " T"};
+  size_t unit = 0;
+  for (; count >= 1000 && unit < 4; ++unit)
+    count /= 1000;
+  char text[32];
+  std::snprintf(text, sizeof text, unit ? "%.1f%s" : "%.0f%s", count, units[unit]);
+  return text;
+}
+
+// The values of all expressions when no input leaves an extent open.
+static bool evaluateFixed(const ProgramPlan &plan, ExprValues &values) {
+  std::vector<std::span<const int64_t>> dims(plan.values.size());
+  for (const Port &port : plan.inputs) {
+    const ValueInfo &value = plan.values[static_cast<size_t>(port.value)];
+    for (int64_t extent : value.shape)
+      if (extent < 0)
+        return false;
+    dims[static_cast<size_t>(port.value)] = value.shape;
+  }
+  if (!plan.loads.empty())
+    return false;
+  values.evaluate(plan, 0, dims, {});
+  return true;
+}
+
+// Flops or bytes of a version: the sum over its steps of the expression that `of` names.
+static void addWork(const ProgramPlan &plan, const Version &version, const ExprValues *values,
+                    int32_t Step::*of, double &sum, std::string &text) {
+  for (const Step &step : version.steps) {
+    if (step.*of < 0)
+      continue;
+    if (values)
+      sum += static_cast<double>(values->getOr(step.*of, 0));
+    else
+      text += concat(text.empty() ? "" : " + ", formula(plan, step.*of));
+  }
+  if (values && sum > 0)
+    text = formatCount(sum);
+}
+
 static std::vector<Row> describe(const ProgramPlan &plan, std::span<const int32_t> versions) {
   std::vector<Row> rows;
+  ExprValues values;
+  const ExprValues *fixed = evaluateFixed(plan, values) ? &values : nullptr;
   for (size_t n = 0; n < plan.nodes.size(); ++n) {
     const Node &node = plan.nodes[n];
     const Version &version = node.versions[versions.empty() ? 0 : static_cast<size_t>(versions[n])];
@@ -91,6 +139,8 @@ static std::vector<Row> describe(const ProgramPlan &plan, std::span<const int32_
       if (row.grid.find(grid) == std::string::npos)
         row.grid += concat(row.grid.empty() ? "" : " ; ", grid);
     }
+    addWork(plan, version, fixed, &Step::flops, row.flops, row.flopsText);
+    addWork(plan, version, fixed, &Step::bytes, row.bytes, row.bytesText);
     rows.push_back(std::move(row));
   }
   return rows;
@@ -112,12 +162,13 @@ static std::string dotText(const ProgramPlan &plan, const std::vector<Row> &rows
     return text;
   };
   for (size_t i = 0; i < plan.inputs.size(); ++i)
-    out += concat("  in", i, " [label=", jsonString(plan.inputs[i].name + "\n" + typeText(plan.inputs[i].value)),
-                  ", shape=ellipse, fillcolor=\"#f3f9ee\", color=\"#7aa35a\"];\n");
-  for (size_t i = 0; i < plan.outputs.size(); ++i)
     out +=
-        concat("  out", i, " [label=", jsonString(plan.outputs[i].name + "\n" + typeText(plan.outputs[i].value)),
-               ", shape=ellipse, fillcolor=\"#fdf3e7\", color=\"#c98a3d\"];\n");
+        concat("  in", i, " [label=", jsonString(plan.inputs[i].name + "\n" + typeText(plan.inputs[i].value)),
+               ", shape=ellipse, fillcolor=\"#f3f9ee\", color=\"#7aa35a\"];\n");
+  for (size_t i = 0; i < plan.outputs.size(); ++i)
+    out += concat("  out", i,
+                  " [label=", jsonString(plan.outputs[i].name + "\n" + typeText(plan.outputs[i].value)),
+                  ", shape=ellipse, fillcolor=\"#fdf3e7\", color=\"#c98a3d\"];\n");
   std::map<int32_t, std::string> writer; // Per root: who wrote it last.
   for (size_t i = 0; i < plan.inputs.size(); ++i)
     writer[plan.inputs[i].value] = concat("in", i);
@@ -162,25 +213,27 @@ static void printScripts(const ModuleMeta &meta, const std::string &program) {
   using Json = nlohmann::json;
   Json json = Json::parse(meta.json, nullptr, /*allow_exceptions=*/false);
   bool any = false;
-  std::function<void(const Json &, const std::string &)> print = [&](const Json &item,
-                                                                     const std::string &where) {
-    if (item.is_string()) {
-      std::printf("// schedule%s%s\n%s\n", where.empty() ? "" : " of ", where.c_str(),
-                  item.get<std::string>().c_str());
-      any = true;
-    } else if (item.is_object())
-      for (auto &[key, child] : item.items())
-        print(child, where.empty() ? key : where + "/" + key);
+  auto print = [&](const std::string &where, const Json &text) {
+    if (!text.is_string())
+      return;
+    std::printf("// schedule of %s\n%s\n", where.c_str(), text.get<std::string>().c_str());
+    any = true;
   };
-  if (json.is_object() && json.contains("schedule")) {
-    const Json &schedule = json["schedule"];
-    if (schedule.is_object() && schedule.contains(program))
-      print(schedule[program], program);
-    else
-      print(schedule, "");
+  // By program and node, or by "program.node".
+  for (const char *key : {"scripts", "schedule"}) {
+    if (!json.is_object() || !json.contains(key) || !json[key].is_object())
+      continue;
+    for (auto &[name, item] : json[key].items()) {
+      if (name != program && !name.starts_with(program + "."))
+        continue;
+      print(name, item);
+      if (item.is_object())
+        for (auto &[node, text] : item.items())
+          print(concat(name, ".", node), text);
+    }
   }
   if (!any)
-    std::printf("this file stores no schedule scripts\n");
+    std::printf("this file stores no schedule scripts for '%s'\n", program.c_str());
 }
 
 static Status measure(ExplainOptions &options, std::vector<Row> &rows) {
@@ -199,8 +252,41 @@ static Status measure(ExplainOptions &options, std::vector<Row> &rows) {
       rows[n].device = profile[n].device;
     rows[n].flops = profile[n].flops;
     rows[n].bytes = profile[n].bytes;
+    rows[n].flopsText = profile[n].flops > 0 ? formatCount(profile[n].flops) : "";
+    rows[n].bytesText = profile[n].bytes > 0 ? formatCount(profile[n].bytes) : "";
   }
   return Status();
+}
+
+static void printTable(const std::vector<Row> &rows, bool measured) {
+  auto any = [&](auto known) { return std::any_of(rows.begin(), rows.end(), known); };
+  const bool flops = any([](const Row &r) { return !r.flopsText.empty(); });
+  const bool bytes = any([](const Row &r) { return !r.bytesText.empty(); });
+  std::vector<std::vector<std::string>> table = {{"node", "device", "grid", "kernels", "cost"}};
+  for (const Row &r : rows)
+    table.push_back(
+        {r.node, r.device, r.grid, r.kernels, r.hint > 0 ? formatNanoseconds(r.hint * 1e3) : "-"});
+  auto column = [&](bool wanted, const char *name, auto text) {
+    if (!wanted)
+      return;
+    table[0].push_back(name);
+    for (size_t r = 0; r < rows.size(); ++r)
+      table[r + 1].push_back(text(rows[r]));
+  };
+  auto rate = [](double amount, const Row &r) -> std::string {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.2f", amount / static_cast<double>(r.bestNs));
+    return amount > 0 && r.bestNs ? text : "-";
+  };
+  auto orDash = [](const std::string &text) { return text.empty() ? std::string("-") : text; };
+  column(flops, "flops", [&](const Row &r) { return orDash(r.flopsText); });
+  column(bytes, "bytes", [&](const Row &r) { return orDash(r.bytesText); });
+  column(measured, "measured",
+         [](const Row &r) { return r.bestNs ? formatNanoseconds(static_cast<double>(r.bestNs)) : "-"; });
+  column(measured && flops, "GFLOP/s", [&](const Row &r) { return rate(r.flops, r); });
+  column(measured && bytes, "GB/s", [&](const Row &r) { return rate(r.bytes, r); });
+  column(true, "note", [](const Row &r) { return r.note; });
+  std::printf("%s", formatTable(table).c_str());
 }
 
 static Status explainProgram(ExplainOptions &options, const Module &module, const ProgramPlan &plan) {
@@ -226,10 +312,14 @@ static Status explainProgram(ExplainOptions &options, const Module &module, cons
         concat("{\"program\": ", jsonString(plan.name), ", \"segments\": ", plan.segments, ", \"nodes\": [");
     for (size_t n = 0; n < rows.size(); ++n) {
       const Row &r = rows[n];
-      out +=
-          concat(n ? ", " : "", "{\"node\": ", jsonString(r.node), ", \"loc\": ", jsonString(r.loc),
-                 ", \"device\": ", jsonString(r.device), ", \"kernels\": ", jsonString(r.kernels),
-                 ", \"grid\": ", jsonString(r.grid), ", \"note\": ", jsonString(r.note), ", \"cost_us\": ", r.hint);
+      out += concat(n ? ", " : "", "{\"node\": ", jsonString(r.node), ", \"loc\": ", jsonString(r.loc),
+                    ", \"device\": ", jsonString(r.device), ", \"kernels\": ", jsonString(r.kernels),
+                    ", \"grid\": ", jsonString(r.grid), ", \"note\": ", jsonString(r.note),
+                    ", \"cost_us\": ", r.hint);
+      if (r.flops > 0)
+        out += concat(", \"flops\": ", static_cast<int64_t>(r.flops));
+      if (r.bytes > 0)
+        out += concat(", \"bytes\": ", static_cast<int64_t>(r.bytes));
       if (options.measure)
         out += concat(", \"measured_ns\": ", r.bestNs);
       out += "}";
@@ -240,6 +330,8 @@ static Status explainProgram(ExplainOptions &options, const Module &module, cons
   std::printf("program '%s'", plan.name.c_str());
   if (!module.meta().triple.empty())
     std::printf(" for %s %s", module.meta().triple.c_str(), module.meta().cpu.c_str());
+  if (!module.meta().mode.empty())
+    std::printf(", mode %s", module.meta().mode.c_str());
   std::printf("\n");
   auto ports = [&](const char *title, const std::vector<Port> &list) {
     for (const Port &port : list) {
@@ -259,19 +351,16 @@ static Status explainProgram(ExplainOptions &options, const Module &module, cons
   ports("output", plan.outputs);
   if (plan.segments > 1)
     std::printf("  %d segments: some sizes are computed inside the graph\n", plan.segments);
-  std::vector<std::vector<std::string>> table = {{"node", "device", "grid", "kernels", "cost"}};
-  if (options.measure)
-    table[0].push_back("measured");
-  table[0].push_back("note");
-  for (const Row &r : rows) {
-    table.push_back(
-        {r.node, r.device, r.grid, r.kernels, r.hint > 0 ? formatNanoseconds(r.hint * 1e3) : "-"});
-    if (options.measure)
-      table.back().push_back(formatNanoseconds(static_cast<double>(r.bestNs)));
-    table.back().push_back(r.note);
-  }
-  std::printf("%s", formatTable(table).c_str());
+  printTable(rows, options.measure);
   return Status();
+}
+
+// What the installer stored once instead of several times: equal kernels, constants and weights.
+static void printSaved(const ModuleMeta &meta) {
+  if (meta.savedKernels || meta.savedBytes)
+    std::printf("equal parts are stored once: %llu kernel%s and %s saved\n",
+                static_cast<unsigned long long>(meta.savedKernels), meta.savedKernels == 1 ? "" : "s",
+                formatBytes(meta.savedBytes).c_str());
 }
 
 static Status explainCommand(ExplainOptions &options) {
@@ -290,6 +379,8 @@ static Status explainCommand(ExplainOptions &options) {
   if (!found)
     return Status::error(StatusCode::NotFound,
                          unknownName("program", options.open.program, "programs", names));
+  if (!options.json && !options.script && options.dot.empty() && options.svg.empty())
+    printSaved(module->meta());
   return Status();
 }
 

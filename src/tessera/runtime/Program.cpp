@@ -99,6 +99,14 @@ Result<std::shared_ptr<Program>> Program::open(std::shared_ptr<const Module> mod
 
 Program::~Program() = default;
 
+bool Program::mayRun(const Device &device, std::string_view target) const {
+  if (!device.runs(target))
+    return false;
+  return device.sharesHostMemory() ||
+         std::none_of(programDevices.begin(), programDevices.end(),
+                      [&](Device *other) { return other->sharesHostMemory() && other->runs(target); });
+}
+
 Status Program::chooseDevices() {
   std::vector<std::string> names;
   for (Device *device : allDevices())
@@ -127,7 +135,7 @@ Status Program::chooseDevices() {
     for (size_t v = 0; v < node.versions.size(); ++v) {
       targets.push_back(node.versions[v].target);
       for (Device *device : programDevices)
-        if (device->runs(node.versions[v].target)) {
+        if (mayRun(*device, node.versions[v].target)) {
           if (versions[n] < 0) {
             versions[n] = static_cast<int32_t>(v);
             staticPath = staticPath && device->sharesHostMemory();

@@ -175,7 +175,7 @@ DeviceLaunch::Choice DeviceLaunch::choose(int32_t n) {
   double now = static_cast<double>(nowNanoseconds());
   for (size_t v = 0; v < node.versions.size(); ++v)
     for (Device *device : program.devices()) {
-      if (!device->runs(node.versions[v].target))
+      if (!program.mayRun(*device, node.versions[v].target))
         continue;
       double flops, bytes;
       work(n, static_cast<int32_t>(v), flops, bytes);

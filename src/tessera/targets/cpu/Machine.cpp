@@ -67,12 +67,12 @@ static Machine nameMachine(const TargetOptions &options) {
   llvm::Triple triple(machine.triple);
   if (options.triple.empty() && options.cpu.empty()) {
     machine.cpu = llvm::sys::getHostCPUName().str();
-    if (options.features.empty()) {
-      // With what is missing, too: a virtual machine may hide features that the CPU's name implies.
-      for (auto &feature : llvm::sys::getHostCPUFeatures())
-        machine.features +=
-            (machine.features.empty() ? "" : ",") + std::string(feature.second ? "+" : "-") + feature.first().str();
-    }
+    // With what is missing, too: a virtual machine may hide features that the CPU's name implies. What the user asks
+    // for comes last and wins.
+    std::string host;
+    for (auto &feature : llvm::sys::getHostCPUFeatures())
+      host += (host.empty() ? "" : ",") + std::string(feature.second ? "+" : "-") + feature.first().str();
+    machine.features = host + (options.features.empty() ? "" : ",") + options.features;
   }
   if (!machine.cpu.empty())
     return machine;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The math dialect on CPUs. Functions become calls of our builtins, which are linked as bitcode, inlined and
 // vectorised with the loop around them; what arithmetic can say becomes arithmetic; operations with an instruction
-// of their own (sqrt, fma, floor, counting bits, …) stay for the conversion to LLVM.
+// of their own (sqrt, fma, floor, counting bits, …) stay for the conversion to LLVM. Where LLVM would round a half
+// type twice, the operation is spelled out.
 #include "tessera/targets/cpu/Cpu.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -53,6 +54,67 @@ static Value constantLike(OpBuilder &b, Location loc, Type type, const APFloat &
   if (auto vector = dyn_cast<VectorType>(type))
     attr = DenseElementsAttr::get(vector, cast<Attribute>(attr));
   return arith::ConstantOp::create(b, loc, attr);
+}
+
+static Type likeType(Type shape, Type element) {
+  auto vector = dyn_cast<VectorType>(shape);
+  return vector ? Type(vector.clone(element)) : element;
+}
+
+static Value integerLike(OpBuilder &b, Location loc, Type type, int64_t value) {
+  TypedAttr attr = b.getIntegerAttr(getElementTypeOrSelf(type), value);
+  if (auto vector = dyn_cast<VectorType>(type))
+    attr = DenseElementsAttr::get(vector, cast<Attribute>(attr));
+  return arith::ConstantOp::create(b, loc, attr);
+}
+
+// fma on a half type → the product, which is exact in f64, and the sum rounded to odd: of the two neighbours of the
+// exact sum the one whose last bit is set, so that rounding once more to the half type goes the right way. LLVM would
+// compute in f32 and round twice.
+static Value fmaOfHalves(OpBuilder &b, Location loc, Value x, Value y, Value z) {
+  Type type = x.getType(), wide = likeType(type, b.getF64Type()), bits = likeType(type, b.getI64Type());
+  auto widen = [&](Value v) -> Value { return arith::ExtFOp::create(b, loc, wide, v); };
+  auto add = [&](Value p, Value q) -> Value { return arith::AddFOp::create(b, loc, p, q); };
+  auto sub = [&](Value p, Value q) -> Value { return arith::SubFOp::create(b, loc, p, q); };
+  auto compare = [&](arith::CmpFPredicate predicate, Value p, Value q) -> Value {
+    return arith::CmpFOp::create(b, loc, predicate, p, q);
+  };
+  Value product = arith::MulFOp::create(b, loc, widen(x), widen(y)), addend = widen(z);
+  Value sum = add(product, addend);
+  // What the sum lost (Knuth's two-sum).
+  Value part = sub(sum, product);
+  Value lost = add(sub(product, sub(sum, part)), sub(addend, part));
+  Value zero = constantLike(b, loc, wide, APFloat(0.0));
+  Value one = integerLike(b, loc, bits, 1), none = integerLike(b, loc, bits, 0), back = integerLike(b, loc, bits, -1);
+  Value pattern = arith::BitcastOp::create(b, loc, bits, sum);
+  Value even = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, arith::AndIOp::create(b, loc, pattern, one), none);
+  Value inexact = arith::AndIOp::create(b, loc, even, compare(arith::CmpFPredicate::ONE, lost, zero));
+  Value outward = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, compare(arith::CmpFPredicate::OGT, lost, zero),
+                                        compare(arith::CmpFPredicate::OGT, sum, zero));
+  Value step = arith::SelectOp::create(b, loc, outward, one, back);
+  Value odd = arith::AddIOp::create(b, loc, pattern, arith::SelectOp::create(b, loc, inexact, step, none));
+  return arith::TruncFOp::create(b, loc, type, arith::BitcastOp::create(b, loc, wide, odd));
+}
+
+// An integer → bf16 by way of a wider type, f32 for i32 and f64 for i64, in which it is exact once the bits that have
+// no room are gathered in the last one that has; LLVM would take f32 for both and round twice.
+static Value integerToBf16(OpBuilder &b, Location loc, Value x, Type result, bool isSigned) {
+  Type type = x.getType();
+  bool isLong = getElementTypeOrSelf(type).getIntOrFloatBitWidth() == 64;
+  auto constant = [&](int64_t v) { return integerLike(b, loc, type, v); };
+  int64_t limit = int64_t(1) << (isLong ? 53 : 24), unit = isLong ? 0x800 : 0x100;
+  // |x| > limit, as one unsigned comparison.
+  Value shifted = isSigned ? arith::AddIOp::create(b, loc, x, constant(limit)).getResult() : x;
+  Value large = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, shifted, constant(isSigned ? 2 * limit : limit));
+  Value low = arith::AndIOp::create(b, loc, x, constant(unit - 1));
+  Value any = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, low, constant(0));
+  Value high = arith::AndIOp::create(b, loc, x, constant(-unit));
+  Value sticky = arith::SelectOp::create(b, loc, any, constant(unit), constant(0));
+  x = arith::SelectOp::create(b, loc, large, arith::OrIOp::create(b, loc, high, sticky), x);
+  Type wide = likeType(type, isLong ? Type(b.getF64Type()) : Type(b.getF32Type()));
+  Value number = isSigned ? arith::SIToFPOp::create(b, loc, wide, x).getResult()
+                          : arith::UIToFPOp::create(b, loc, wide, x).getResult();
+  return arith::TruncFOp::create(b, loc, result, number);
 }
 
 static Value convertFloat(OpBuilder &b, Location loc, Value v, Type to) {
@@ -150,6 +212,14 @@ LogicalResult MathLowering::lower(Operation *op) {
           return call(b, loc, "__tessera_ipow", b.getI64Type(), lanes, element);
         })))
       return failure();
+  } else if (isa<math::FmaOp, vector::FMAOp>(op)) {
+    if (!element.isBF16() && !element.isF16())
+      return success();
+    results.push_back(fmaOfHalves(b, loc, op->getOperand(0), op->getOperand(1), op->getOperand(2)));
+  } else if (isa<arith::SIToFPOp, arith::UIToFPOp>(op)) {
+    if (!element.isBF16() || getElementTypeOrSelf(op->getOperand(0)).getIntOrFloatBitWidth() < 32)
+      return success();
+    results.push_back(integerToBf16(b, loc, op->getOperand(0), type, isa<arith::SIToFPOp>(op)));
   } else if (auto clamp = dyn_cast<math::ClampFOp>(op)) {
     Value low = arith::MaximumFOp::create(b, loc, clamp.getValue(), clamp.getMin());
     results.push_back(arith::MinimumFOp::create(b, loc, low, clamp.getMax()));
@@ -181,7 +251,8 @@ LogicalResult MathLowering::lower(Operation *op) {
 LogicalResult MathLowering::run() {
   SmallVector<Operation *> ops;
   module.walk([&](Operation *op) {
-    if (isa<math::MathDialect>(op->getDialect()) || isa<arith::RemFOp>(op))
+    if (isa<math::MathDialect>(op->getDialect()) ||
+        isa<arith::RemFOp, arith::SIToFPOp, arith::UIToFPOp, vector::FMAOp>(op))
       ops.push_back(op);
   });
   for (Operation *op : ops)
