@@ -123,10 +123,10 @@ static std::string profileJson(Program &program) {
   for (size_t n = 0; n < profile.size(); ++n) {
     const NodeProfile &p = profile[n];
     out += concat(n ? ", " : "", "{\"node\": ", jsonString(program.plan().nodes[n].name),
-                  ", \"device\": ", jsonString(p.device), ", \"count\": ", p.count, ", \"total_ns\": ", p.totalNs,
-                  ", \"min_ns\": ", p.minNs, ", \"flops\": ", formatNumber(p.flops),
-                  ", \"bytes\": ", formatNumber(p.bytes), ", \"bytes_moved\": ", p.bytesMoved,
-                  ", \"retries\": ", p.retries, "}");
+                  ", \"device\": ", jsonString(p.device), ", \"count\": ", p.count,
+                  ", \"total_ns\": ", p.totalNs, ", \"min_ns\": ", p.minNs,
+                  ", \"flops\": ", formatNumber(p.flops), ", \"bytes\": ", formatNumber(p.bytes),
+                  ", \"bytes_moved\": ", p.bytesMoved, ", \"retries\": ", p.retries, "}");
   }
   return out + "]";
 }
@@ -197,9 +197,9 @@ static Status runCommand(RunOptions &options) {
     std::string out = concat("{\"program\": ", jsonString(plan.name), ", \"runs\": ", times.size(),
                              ", \"best_ms\": ", formatNumber(best / 1e6), ", \"outputs\": [");
     for (size_t i = 0; i < outputs.size(); ++i) {
-      out +=
-          concat(i ? ", " : "", "{\"name\": ", jsonString(plan.outputs[i].name),
-                 ", \"type\": ", jsonString(std::string(elementTypeName(outputs[i]->type()))), ", \"shape\": [");
+      out += concat(i ? ", " : "", "{\"name\": ", jsonString(plan.outputs[i].name),
+                    ", \"type\": ", jsonString(std::string(elementTypeName(outputs[i]->type()))),
+                    ", \"shape\": [");
       for (size_t d = 0; d < outputs[i]->shape().size(); ++d)
         out += concat(d ? ", " : "", outputs[i]->shape()[d]);
       out += "]}";

@@ -9,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <optional>
@@ -168,35 +169,62 @@ static Result<BufferRef> wrapArray(const ProgramPlan &plan, size_t i, const NpyA
   return Buffer::wrap(value.type, array.shape, const_cast<std::byte *>(array.data.data()), /*readOnly=*/true);
 }
 
-// A number on the command line as an array of rank 0; nothing when `text` is no number that the type holds.
-static std::optional<NpyArray> parseScalar(const std::string &text, ElementType type) {
+// A number on the command line as an array of rank 0. Without a value: `text` is not a number, so it is the
+// name of a file.
+static Result<std::optional<NpyArray>> parseScalar(const std::string &text, ElementType type) {
+  const std::string_view name = elementTypeName(type);
   const char *end = text.data() + text.size();
-  double real = 0;
-  int64_t integer = 0;
-  auto whole = [&](auto &value) {
+  auto read = [&](auto &value) {
     auto [stop, error] = std::from_chars(text.data(), end, value);
-    return error == std::errc() && stop == end;
+    return stop == end ? error : std::errc::invalid_argument;
   };
-  bool isReal = type == ElementType::F16 || type == ElementType::BF16 || type == ElementType::F32 ||
-                type == ElementType::F64;
-  unsigned bits = type == ElementType::I1 ? 1 : static_cast<unsigned>(8 * elementSize(type));
-  // Integers are signless: both readings of the bits are accepted.
-  if (isReal ? !whole(real)
-             : !whole(integer) ||
-                   (bits < 64 && (integer < -(int64_t(1) << (bits - 1)) || integer >= int64_t(1) << bits)))
-    return std::nullopt;
-  if (bits == 1)
-    integer &= 1;
+  auto misfit = [&] { return fail(StatusCode::InvalidArgument, text, " does not fit ", name); };
+  const bool isReal = type == ElementType::F16 || type == ElementType::BF16 || type == ElementType::F32 ||
+                      type == ElementType::F64;
+  double real = 0;
+  uint64_t bits = 0;
+  if (type == ElementType::I1 && (text == "true" || text == "false")) {
+    bits = text == "true";
+  } else if (std::errc error = read(real); error == std::errc::invalid_argument) {
+    return std::optional<NpyArray>();
+  } else if (isReal) {
+    float single = static_cast<float>(real);
+    uint16_t half = type == ElementType::BF16 ? floatToBfloat(single) : floatToHalf(single);
+    double kept = type == ElementType::F64   ? real
+                  : type == ElementType::F32 ? static_cast<double>(single)
+                  : type == ElementType::F16 ? static_cast<double>(halfToFloat(half))
+                                             : static_cast<double>(bfloatToFloat(half));
+    // Too small becomes zero, as everywhere; too large is a mistake.
+    if ((error == std::errc::result_out_of_range && text.find("e-") == std::string::npos) ||
+        (std::isinf(kept) && !std::isinf(real)))
+      return misfit();
+    if (type == ElementType::F64)
+      std::memcpy(&bits, &real, sizeof real);
+    else if (type == ElementType::F32)
+      std::memcpy(&bits, &single, sizeof single);
+    else
+      bits = half;
+  } else {
+    // Integers are signless: both readings of the bits are accepted.
+    int64_t integer = 0;
+    std::errc whole = read(integer);
+    bits = static_cast<uint64_t>(integer);
+    if (whole == std::errc::result_out_of_range && text[0] != '-')
+      whole = read(bits);
+    else if (whole == std::errc())
+      if (unsigned width = type == ElementType::I1 ? 1 : static_cast<unsigned>(8 * elementSize(type));
+          width < 64)
+        if (integer < (width == 1 ? 0 : -(int64_t(1) << (width - 1))) || integer >= int64_t(1) << width)
+          return misfit();
+    if (whole == std::errc::invalid_argument)
+      return fail(StatusCode::InvalidArgument, "expected an integer for ", name, ", but got ", text);
+    if (whole != std::errc() || (elementSize(type) < 8 && bits >> 63 && integer >= 0))
+      return misfit();
+  }
   std::byte *storage;
   NpyArray array = NpyArray::allocate(npyTypeFor(type), {}, &storage);
-  float single = static_cast<float>(real);
-  uint16_t half = type == ElementType::BF16 ? floatToBfloat(single) : floatToHalf(single);
-  const void *from = type == ElementType::F64   ? static_cast<const void *>(&real)
-                     : type == ElementType::F32 ? static_cast<const void *>(&single)
-                     : isReal                   ? static_cast<const void *>(&half)
-                                                : static_cast<const void *>(&integer);
-  std::memcpy(storage, from, elementSize(type));
-  return array;
+  std::memcpy(storage, &bits, elementSize(type));
+  return std::optional<NpyArray>(std::move(array));
 }
 
 static void fillRandom(Buffer &buffer, uint64_t seed) {
@@ -286,11 +314,15 @@ Result<std::vector<BufferRef>> Inputs::load(const ProgramPlan &plan, bool random
     if (int32_t index = plan.findInput(pair.first); index >= 0) {
       const ValueInfo &value =
           plan.values[static_cast<size_t>(plan.inputs[static_cast<size_t>(index)].value)];
-      if (value.shape.empty())
-        if (auto scalar = parseScalar(pair.second, value.type)) {
-          TESSERA_TRY(bind(pair.first, *scalar, pair.second));
+      if (value.shape.empty()) {
+        auto scalar = parseScalar(pair.second, value.type);
+        if (!scalar.ok())
+          return scalar.status().withContext(concat("input '", pair.first, "'"));
+        if (*scalar) {
+          TESSERA_TRY(bind(pair.first, **scalar, pair.second));
           continue;
         }
+      }
     }
     auto array = readNpy(pair.second);
     if (!array.ok())

@@ -68,6 +68,47 @@ expect 0 "k_add1" "$tessera" explain sample.tsx
 expect 0 "\"node\": \"increment\"" "$tessera" explain sample.tsx --json
 expect 0 "measured" "$tessera" explain sample.tsx --measure --dim x:0=10
 expect 0 "the schedule text" "$tessera" explain sample.tsx --script
+expect 0 "// schedule of sample.increment" "$tessera" explain sample.tsx --script
+expect 0 "the graph's script" "$tessera" explain sample.tsx --script
+expect 0 "the schedule text" "$tessera" explain nested.tsx --script
+expect 0 "this file stores no schedule scripts for 'sample'" "$tessera" explain nulls.tsx --script
+expect 0 "mode strict" "$tessera" explain sample.tsx
+expect 0 "equal parts are stored once: 3 kernels and 2.00 KiB saved" "$tessera" explain sample.tsx
+expect 0 "x.0" "$tessera" explain sample.tsx
+expect 0 "2.0 M" "$tessera" explain two.tsx
+expect 0 "\"flops\": 2000000" "$tessera" explain two.tsx --json
+# Both steps of a node count, so a node with a long and a short step is not as fast as the short one.
+measured=$("$tessera" explain two.tsx --measure --json | sed 's/.*"measured_ns": //; s/}.*//')
+if ! [ "$measured" -gt 2000 ]; then
+  echo "FAIL: explain --measure: 100000 additions in $measured ns"
+  failures=$((failures + 1))
+fi
+expect 0 "GFLOP/s" "$tessera" explain two.tsx --measure
+# scalar NAME=VALUE...: runs with these scalars and fixed ones for the rest.
+scalar() {
+  status=$1 pattern=$2
+  shift 2
+  set -- "$status" "$pattern" "$tessera" run scalars.tsx "$@"
+  for rest in i1=true i8=1 i32=7 i64=-9223372036854775808 f16=0.5 f32=0.12 f64=1e300; do
+    case " $* " in *" ${rest%%=*}="*) ;; *) set -- "$@" --input "$rest" ;; esac
+  done
+  expect "$@"
+}
+scalar 0 "of32: f32 scalar = 0.12"
+scalar 0 "oi1: i1 scalar = 1"
+scalar 0 "oi1: i1 scalar = 0" --input i1=false
+scalar 0 "oi64: i64 scalar = -9.22337e+18"
+scalar 0 "oi8: i8 scalar = -128" --input i8=-128
+scalar 0 "oi8: i8 scalar = -1" --input i8=255
+scalar 1 "input 'i8': 300 does not fit i8" --input i8=300
+scalar 1 "input 'i8': -129 does not fit i8" --input i8=-129
+scalar 1 "input 'i1': 2 does not fit i1" --input i1=2
+scalar 1 "input 'i32': 99999999999999999999 does not fit i32" --input i32=99999999999999999999
+scalar 1 "input 'i32': expected an integer for i32, but got 0.5" --input i32=0.5
+scalar 1 "input 'f32': 1e39 does not fit f32" --input f32=1e39
+scalar 1 "input 'f64': 1e999 does not fit f64" --input f64=1e999
+scalar 1 "input 'f16': 70000 does not fit f16" --input f16=70000
+scalar 1 "cannot open 'yes'" --input f32=yes
 expect 0 "digraph" "$tessera" explain sample.tsx --dot -
 expect 0 "k_add1" "$tessera" explain other.tsx
 if command -v dot >/dev/null; then

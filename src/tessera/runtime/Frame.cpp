@@ -284,7 +284,8 @@ void Frame::runNodes(int32_t first, int32_t last, unsigned threads) {
   runWaves(segment, from, to, threads);
 }
 
-void Frame::runGroup(Segment &segment, size_t g, unsigned threads, bool observe) {
+// Returns the nanoseconds it took.
+uint64_t Frame::runGroup(Segment &segment, size_t g, unsigned threads) {
   const Prepared &prepared = *segment.prepared;
   const KernelGroup &group = segment.groups[g];
   float cost = prepared.cost[g].load(std::memory_order_relaxed);
@@ -304,14 +305,32 @@ void Frame::runGroup(Segment &segment, size_t g, unsigned threads, bool observe)
     float measured = static_cast<float>(serial);
     prepared.cost[g].store(launches == 1 ? measured : std::min(cost, measured), std::memory_order_relaxed);
   }
-  if (observe) {
-    const Prepared::Group &info = prepared.groups[g];
-    if (trace::enabled())
-      trace::record(plan.nodes[static_cast<size_t>(info.node)].name, "cpu", begin, end);
-    if (Profile *profile = program.profile()) {
-      static const std::string cpu = "cpu";
-      profile->add(info.node, cpu, end - begin, info.flops, info.bytes);
-    }
+  if (trace::enabled())
+    trace::record(plan.nodes[static_cast<size_t>(prepared.groups[g].node)].name, "cpu", begin, end);
+  return end - begin;
+}
+
+// Runs groups one after the other and takes their times. A node's groups follow each other; its profile gets
+// their sum.
+void Frame::runTimed(Segment &segment, size_t firstGroup, size_t lastGroup, unsigned threads) {
+  static const std::string cpu = "cpu";
+  const Prepared &prepared = *segment.prepared;
+  Profile *profile = program.profile();
+  uint64_t ns = 0;
+  double flops = -1, bytes = -1;
+  for (size_t g = firstGroup; g < lastGroup; ++g) {
+    const Prepared::Group &group = prepared.groups[g];
+    ns += runGroup(segment, g, threads);
+    if (group.flops >= 0)
+      flops = std::max(flops, 0.0) + group.flops;
+    if (group.bytes >= 0)
+      bytes = std::max(bytes, 0.0) + group.bytes;
+    if (g + 1 < lastGroup && prepared.groups[g + 1].node == group.node)
+      continue;
+    if (profile)
+      profile->add(group.node, cpu, ns, flops, bytes);
+    ns = 0;
+    flops = bytes = -1;
   }
 }
 
@@ -329,8 +348,7 @@ void Frame::runWaves(Segment &segment, size_t from, size_t to, unsigned threads)
   }
   bool measuring = threads > 1 && prepared.measured.load(std::memory_order_relaxed) < measuredLaunches;
   if (observe || measuring) {
-    for (size_t g = firstGroup; g < lastGroup; ++g)
-      runGroup(segment, g, threads, observe);
+    runTimed(segment, firstGroup, lastGroup, threads);
     if (measuring && to == prepared.waves.size())
       prepared.measured.fetch_add(1, std::memory_order_relaxed);
     return;

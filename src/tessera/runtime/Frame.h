@@ -80,7 +80,8 @@ private:
   void loadScalars(int32_t segment);
   void rebuild(Segment &segment);
   void runWaves(Segment &segment, size_t from, size_t to, unsigned threads);
-  void runGroup(Segment &segment, size_t group, unsigned threads, bool observe);
+  void runTimed(Segment &segment, size_t firstGroup, size_t lastGroup, unsigned threads);
+  uint64_t runGroup(Segment &segment, size_t group, unsigned threads);
 
   Program &program;
   const ProgramPlan &plan;

@@ -26,6 +26,13 @@ Result<ModuleMeta> parseMeta(std::string_view text) {
   readText("triple", meta.triple);
   readText("cpu", meta.cpu);
   readText("source", meta.source);
+  readText("mode", meta.mode);
+  auto readNumber = [&](const char *key, uint64_t &out) {
+    if (auto it = json.find(key); it != json.end() && it->is_number_unsigned())
+      out = it->get<uint64_t>();
+  };
+  readNumber("savedBytes", meta.savedBytes);
+  readNumber("savedKernels", meta.savedKernels);
   if (auto it = json.find("features"); it != json.end()) {
     if (it->is_array()) {
       for (const Json &item : *it)

@@ -15,7 +15,8 @@ namespace tessera {
 
 /// What the section `meta` says (docs/formats.md); all fields may be empty.
 struct ModuleMeta {
-  std::string triple, cpu, source, json;
+  std::string triple, cpu, source, mode, json;
+  uint64_t savedBytes = 0, savedKernels = 0; ///< By storing once what several programs share.
   std::vector<std::string> features;
 };
 

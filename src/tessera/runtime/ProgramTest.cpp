@@ -358,3 +358,26 @@ TEST(Program, StatesStartFromInitInAPlainLaunch) {
   for (int i = 0; i < 3; ++i)
     EXPECT_EQ(content(*launch(*program, {floats({1, 2})})[0]), (std::vector<float>{1.5f, 2.5f}));
 }
+
+TEST(Program, ProfileOfANodeIsTheSumOfItsSteps) {
+  // A long step and a short one: the node is never as fast as the short one.
+  PlanBuilder b;
+  int x = b.input("x", {-1});
+  int n = b.dim(x, 0), one = b.constant(1), work = b.constant(123);
+  int y = b.temp({n}), z = b.temp({n});
+  Json first = b.step("k_add1", {{"value", x}, {"value", y}}, n);
+  Json second = b.step("k_add1", {{"value", y}, {"value", z}}, one);
+  first["flops"] = second["flops"] = work;
+  b.node("both", {x, z}, {y, z}, Json::array({PlanBuilder::version("cpu", Json::array({first, second}))}));
+  b.output("out", z);
+  ProgramOptions options;
+  options.profile = true;
+  auto program = openProgram(b, options);
+  ASSERT_TRUE(program);
+  for (int i = 0; i < 5; ++i)
+    launch(*program, {floats(std::vector<float>(100000, 1.0f))});
+  NodeProfile profile = program->profile()->snapshot()[0];
+  EXPECT_EQ(profile.count, 5u);
+  EXPECT_GT(profile.minNs, 2000u);
+  EXPECT_EQ(profile.flops, 246);
+}

@@ -22,6 +22,35 @@ static std::string plan(const std::string &target) {
         "args": [["value", 0], ["value", 1]], "grid": [0, 1, 1], "flops": 0, "bytes": 0}]}]}]}]})";
 }
 
+// Scalars of several types that go straight to the output.
+static std::string scalars() {
+  std::string inputs, outputs, values;
+  int count = 0;
+  for (const char *type : {"i1", "i8", "i32", "i64", "f16", "f32", "f64"}) {
+    const char *comma = count ? ", " : "";
+    inputs += std::string(comma) + R"({"name": ")" + type + R"(", "value": )" + std::to_string(count) + "}";
+    outputs +=
+        std::string(comma) + R"({"name": "o)" + type + R"(", "value": )" + std::to_string(count++) + "}";
+    values += std::string(", ") + R"({"kind": "input", "type": ")" + type + R"(", "shape": []})";
+  }
+  return R"({"version": 1, "abi": 1, "programs": [{"name": "scalars", "inputs": [)" + inputs +
+         R"(], "outputs": [)" + outputs + R"(], "exprs": [], "values": [)" + values.substr(2) +
+         R"(], "nodes": []}]})";
+}
+
+// A node of a long and a short step.
+static std::string twoSteps() {
+  return R"({"version": 1, "abi": 1, "programs": [{"name": "two",
+    "inputs": [{"name": "x", "value": 0}], "outputs": [{"name": "y", "value": 2}],
+    "exprs": [["const", 100000], ["const", 1], ["const", 2000000]],
+    "values": [{"kind": "input", "type": "f32", "shape": [100000]}, {"kind": "temp", "type": "f32", "shape": [0]},
+      {"kind": "temp", "type": "f32", "shape": [0]}],
+    "nodes": [{"name": "both", "reads": [0, 2], "writes": [1, 2],
+      "versions": [{"target": "cpu", "steps": [
+        {"kernel": "k_add1", "args": [["value", 0], ["value", 1]], "grid": [0, 1, 1], "flops": 2, "bytes": 2},
+        {"kernel": "k_add1", "args": [["value", 1], ["value", 2]], "grid": [1, 1, 1]}]}]}]}]})";
+}
+
 int main(int argc, char **argv) {
   if (argc != 3)
     return 1;
@@ -37,7 +66,19 @@ int main(int argc, char **argv) {
     writer.add("meta", meta);
     good = good && writer.write(folder + name).ok();
   };
-  write("sample.tsx", "cpu", R"({"schedule": {"sample": {"increment": "the schedule text"}}})");
+  write(
+      "sample.tsx", "cpu",
+      R"({"scripts": {"sample": "the graph's script", "sample.increment": "the schedule text", "other": "not this"},
+            "mode": "strict", "savedBytes": 2048, "savedKernels": 3})");
+  write("nested.tsx", "cpu", R"({"schedule": {"sample": {"increment": "the schedule text"}}})");
+  auto writePlan = [&](const char *name, const std::string &text) {
+    ContainerWriter writer(ContainerKind::InstalledProgram);
+    writer.add("plan", text);
+    writer.addReference("code", (*kernels)->bytes());
+    good = good && writer.write(folder + name).ok();
+  };
+  writePlan("scalars.tsx", scalars());
+  writePlan("two.tsx", twoSteps());
   write("nulls.tsx", "null", "{}");
   write("other.tsx", "cpu", R"({"features": ["frobnicate"]})");
   alignas(64) float x[3] = {1, 2, 3};
