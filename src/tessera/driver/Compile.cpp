@@ -27,6 +27,8 @@ Session::Session(bool verbose) : sourceMgr(std::make_shared<llvm::SourceMgr>()) 
   DialectRegistry registry;
   registerDialects(registry);
   ctx = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  // The place and the message are for the author; the operation in generic form would be for us.
+  ctx->printOpOnDiagnostic(false);
   // What the stages build without going through a pass, which would load it.
   ctx->loadDialect<dfg::DfgDialect, affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect,
                    func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect, memref::MemRefDialect, scf::SCFDialect,

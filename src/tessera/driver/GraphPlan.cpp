@@ -2,6 +2,7 @@
 // See GraphPlan.h.
 #include "tessera/driver/GraphPlan.h"
 
+#include "tessera/base/Check.h"
 #include "tessera/base/Sha256.h"
 #include "tessera/targets/common/Work.h"
 
@@ -339,8 +340,8 @@ LogicalResult Planner::run() {
     } else if (isa<tensor::CastOp, memref::CastOp>(op)) {
       // Another static type for the same memory; the extents are checked where they are bound.
       env.values[op.getResult(0)] = env.values.lookup(op.getOperand(0));
-    } else if (isa<dfg::CallOp>(op)) {
-      return op.emitOpError("is left over; flatten the graph first");
+    } else {
+      TESSERA_CHECK(!isa<dfg::CallOp>(op)) << "calls are flattened in the stage 'graph'";
     }
   }
   for (dfg::UpdateOp update : updates)

@@ -2,6 +2,7 @@
 // The LLVM dialect to one fully linked ELF image: LLVM's optimiser for the machine asked for, then lld in process.
 #include "tessera/targets/cpu/Cpu.h"
 
+#include "tessera/base/Check.h"
 #include "tessera/targets/cpu/builtins/Builtins.h"
 
 #include "mlir/ExecutionEngine/OptUtils.h"
@@ -23,6 +24,8 @@
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/Internalize.h"
+
+#include <fcntl.h>
 
 LLD_HAS_DRIVER(elf)
 
@@ -51,12 +54,11 @@ static LogicalResult linkBuiltins(llvm::Module &module, const llvm::Triple &trip
     return emitError(loc, "no builtins for the architecture '") << triple.getArchName() << "'";
   auto buffer = llvm::MemoryBuffer::getMemBuffer(StringRef(bitcode.data(), bitcode.size()), "builtins", false);
   auto builtins = llvm::parseBitcodeFile(buffer->getMemBufferRef(), module.getContext());
-  if (!builtins)
-    return emitError(loc, "builtins: ") << llvm::toString(builtins.takeError());
+  TESSERA_CHECK(builtins) << llvm::toString(builtins.takeError());
   (*builtins)->setDataLayout(module.getDataLayout());
   (*builtins)->setTargetTriple(module.getTargetTriple());
-  if (llvm::Linker::linkModules(module, std::move(*builtins), llvm::Linker::Flags::LinkOnlyNeeded))
-    return emitError(loc, "the builtins do not link");
+  bool failed = llvm::Linker::linkModules(module, std::move(*builtins), llvm::Linker::Flags::LinkOnlyNeeded);
+  TESSERA_CHECK(!failed) << "the builtins do not fit the kernels";
   return success();
 }
 
@@ -105,32 +107,35 @@ static FailureOr<std::string> link(ArrayRef<char> object, std::string_view built
     for (StringRef path : {in.str(), lib.str(), out.str()})
       (void)llvm::sys::fs::remove(path);
   });
-  auto write = [&](StringRef path, StringRef content) -> LogicalResult {
-    std::error_code ec;
-    llvm::raw_fd_ostream file(path, ec);
+  // Writes a file; more space than its content needs is only asked for.
+  auto write = [&](StringRef path, StringRef content, size_t space) -> LogicalResult {
+    int fd = -1;
+    std::error_code ec = llvm::sys::fs::openFileForWrite(path, fd);
     if (!ec) {
+      llvm::raw_fd_ostream file(fd, /*shouldClose=*/true, /*unbuffered=*/true);
       file << content;
-      file.close();
       ec = file.error();
       file.clear_error();
+      if (!ec && space > content.size() && posix_fallocate(fd, 0, space) == ENOSPC)
+        ec = std::make_error_code(std::errc::no_space_on_device);
     }
     if (ec)
       return emitError(loc, "cannot write '") << path << "': " << ec.message() << "; set TMPDIR to a folder with space";
     return success();
   };
-  if (failed(write(in, StringRef(object.data(), object.size()))) ||
-      failed(write(lib, StringRef(builtins.data(), builtins.size()))))
+  // lld maps its output, where a full disk would end the process: the space is asked for before.
+  if (failed(write(in, StringRef(object.data(), object.size()), 0)) ||
+      failed(write(lib, StringRef(builtins.data(), builtins.size()), 0)) ||
+      failed(write(out, "", object.size() + builtins.size())))
     return failure();
   std::string messages;
   llvm::raw_string_ostream os(messages);
   const char *args[] = {"ld.lld", "-shared", "-Bsymbolic", "--no-undefined", "-z",  "max-page-size=4096",
                         "-z",     "norelro", "--hash-style=sysv", "--gc-sections", "--strip-debug", "-o", out.c_str(), in.c_str(), lib.c_str()};
   lld::Result result = lld::lldMain(args, os, os, {{lld::Gnu, &lld::elf::link}});
-  if (result.retCode)
-    return emitError(loc, "linking the kernels failed: ") << os.str(), failure();
+  TESSERA_CHECK(!result.retCode) << os.str();
   auto file = llvm::MemoryBuffer::getFile(out, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!file)
-    return emitError(loc, "cannot read the linked image"), failure();
+  TESSERA_CHECK(file) << "the linked image is gone: " << file.getError().message();
   return (*file)->getBuffer().str();
 }
 
@@ -179,8 +184,8 @@ FailureOr<TargetCode> cpu::emitImage(ModuleOp kernels, const Machine &machine) {
   {
     llvm::raw_svector_ostream os(object);
     llvm::legacy::PassManager codegen;
-    if (tm->addPassesToEmitFile(codegen, os, nullptr, llvm::CodeGenFileType::ObjectFile))
-      return emitError(loc, "the code generator cannot write objects"), failure();
+    bool failed = tm->addPassesToEmitFile(codegen, os, nullptr, llvm::CodeGenFileType::ObjectFile);
+    TESSERA_CHECK(!failed) << "the code generator for " << machine.triple << " writes no objects";
     codegen.run(*module);
   }
   FailureOr<std::string> image = link(object, builtinsObject(tm->getTargetTriple().getArchName().str()), loc);

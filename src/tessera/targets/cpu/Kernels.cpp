@@ -4,6 +4,8 @@
 // the plan; cheap index arithmetic and views are repeated where they are used.
 #include "tessera/targets/cpu/Cpu.h"
 
+#include "tessera/base/Check.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -31,7 +33,7 @@ private:
   bool isCheap(Operation *op) const { return cheapOps.contains(op); }
   void findCheap();
   LogicalResult addTemp(memref::AllocOp alloc);
-  void spillAcross();
+  LogicalResult spillAcross();
   LogicalResult makeKernel(Segment &segment, unsigned index);
   /// Collects what the segment needs from outside: leaves of the cheap operations.
   void collect(Value v, SetVector<Value> &captured, SetVector<Operation *> &cheap);
@@ -78,7 +80,7 @@ LogicalResult Splitter::addTemp(memref::AllocOp alloc) {
 }
 
 // A value that one segment computes and a later one uses goes through memory.
-void Splitter::spillAcross() {
+LogicalResult Splitter::spillAcross() {
   DenseMap<Operation *, unsigned> segmentOf;
   for (auto [i, segment] : llvm::enumerate(segments))
     for (Operation *op : segment.ops)
@@ -106,7 +108,8 @@ void Splitter::spillAcross() {
         OpBuilder b(op->getContext());
         b.setInsertionPointToStart(&payload.getBody().front());
         auto slot = memref::AllocOp::create(b, op->getLoc(), MemRefType::get({}, result.getType()));
-        (void)addTemp(slot);
+        if (failed(addTemp(slot)))
+          return failure();
         b.setInsertionPointAfter(op);
         auto store = memref::StoreOp::create(b, op->getLoc(), result, slot, ValueRange{});
         segment.ops.insert(segment.ops.begin() + k + 1, store);
@@ -129,6 +132,7 @@ void Splitter::spillAcross() {
       }
     }
   }
+  return success();
 }
 
 void Splitter::collect(Value v, SetVector<Value> &captured, SetVector<Operation *> &cheap) {
@@ -201,8 +205,7 @@ LogicalResult Splitter::makeKernel(Segment &segment, unsigned index) {
       continue;
     }
     std::optional<plan::Expr> e = env.translate(v);
-    if (!e)
-      return mlir::emitError(v.getLoc(), "a scalar of node payload '") << payload.getName() << "' is not known to the plan";
+    TESSERA_CHECK(e) << "a scalar of '" << payload.getName().str() << "' was neither spilled nor computed by the plan";
     inner.exprs[arg] = *e;
     step.args.push_back({plan::Arg::Expression, *e});
   }
@@ -292,7 +295,8 @@ LogicalResult Splitter::run() {
       segments.push_back({});
     segments.back().ops.push_back(&op);
   }
-  spillAcross();
+  if (failed(spillAcross()))
+    return failure();
   for (auto [i, segment] : llvm::enumerate(segments))
     if (failed(makeKernel(segment, i)))
       return failure();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Builds the function around a node and picks the form of each leaf.
 #include "tessera/transforms/leaf/Emit.h"
+
+#include "tessera/base/Check.h"
 #include "tessera/transforms/leaf/Rewrites.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -110,9 +112,8 @@ static FailureOr<SmallVector<Value>> emitChildren(EmitContext &parent, IRMapping
         map.map(buffer.getMemory(), memory);
         continue;
       }
-      if (!dfg::isWiring(&op))
-        return op.emitOpError("cannot be lowered inside a replicated node; flatten calls and move states out of it"),
-               failure();
+      // Calls have been flattened, and states stand directly in a graph (dfg-s3).
+      TESSERA_CHECK(dfg::isWiring(&op)) << op.getName().getStringRef().str();
       b.clone(op, map);
       continue;
     }

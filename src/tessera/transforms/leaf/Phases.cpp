@@ -6,6 +6,8 @@
 // to compute again.
 #include "tessera/transforms/leaf/Emit.h"
 
+#include "tessera/base/Check.h"
+
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 
 using namespace tessera;
@@ -147,7 +149,10 @@ Value PhaseEmitter::inPhase(Value v) {
       result = bufferization::ToTensorOp::create(b, loc, tile, ownPart(slot, tile.getShape()), /*restrict=*/true);
     else
       result = memref::LoadOp::create(b, loc, slot, ids);
-  } else if (Operation *def = v.getDefiningOp(); def && isCheap(def)) {
+  } else {
+    // What a phase keeps for later ones has a slot, or was refused where it is made.
+    Operation *def = v.getDefiningOp();
+    TESSERA_CHECK(def && isCheap(def)) << "a value of an earlier phase has no slot in '" << node.getName().str() << "'";
     if (auto extent = dyn_cast<dfg::ExtentOp>(def)) {
       result = ctx.grid[extent.getDim()];
     } else {
@@ -160,9 +165,6 @@ Value PhaseEmitter::inPhase(Value v) {
       }
       result = b.clone(*def, map)->getResult(cast<OpResult>(v).getResultNumber());
     }
-  } else {
-    emitError(v.getLoc(), "a value of type ") << v.getType() << " cannot be kept across a barrier; keep it in memory";
-    return {};
   }
   phase.map(v, result);
   return result;
