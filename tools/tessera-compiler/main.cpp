@@ -3,6 +3,7 @@
 #include "Commands.h"
 
 #include "tessera/base/Diag.h"
+#include "tessera/base/File.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
@@ -113,6 +114,7 @@ int cli::supervise(const std::function<int()> &work) {
     rlimit memory{limits.memory, limits.memory}, core{0, 0};
     setrlimit(RLIMIT_AS, &memory);
     setrlimit(RLIMIT_CORE, &core);
+    removeUnfinishedFilesOnSignals();
     int status = work();
     // Nothing is destroyed at the end, so what LLVM's stream still holds is written here.
     llvm::outs().flush();

@@ -109,12 +109,16 @@ static void installHandlers() {
   }
 }
 
+void removeUnfinishedFilesOnSignals() {
+  static bool installed = (installHandlers(), true);
+  (void)installed;
+}
+
 static int registerPending(const std::string &path) {
   if (path.size() >= sizeof pendingPaths[0])
     return -1;
   std::lock_guard<std::mutex> lock(pendingMutex);
-  static bool installed = (installHandlers(), true);
-  (void)installed;
+  removeUnfinishedFilesOnSignals();
   for (int i = 0; i < maxPending; ++i)
     if (!pendingUsed[i].load(std::memory_order_relaxed)) {
       std::memcpy(pendingPaths[i], path.c_str(), path.size() + 1);

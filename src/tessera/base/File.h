@@ -58,6 +58,10 @@ private:
   uint64_t position = 0;
 };
 
+/// Sees to it that unfinished files are removed when SIGINT, SIGTERM or SIGHUP ends the process. The first AtomicFile
+/// does so; a program whose libraries install handlers of their own, which pass the signal on, does it before them.
+void removeUnfinishedFilesOnSignals();
+
 /// Writes `data` to `path` through an AtomicFile.
 Status writeFile(const std::string &path, std::span<const std::byte> data);
 Status writeFile(const std::string &path, std::string_view text);
