@@ -159,7 +159,8 @@ TSR_API tsr_status tsr_buffer_map_range(tsr_buffer *buffer, size_t offset, size_
 /* Launches. Buffers are in the order of the program's ports. An output that is NULL is created: free it. */
 TSR_API tsr_status tsr_run(tsr_program *program, tsr_buffer *const *inputs, size_t input_count,
                            tsr_buffer **outputs, size_t output_count);
-/** Starts a launch on a thread of the runtime. `outputs` must stay valid until tsr_wait. */
+/** Starts a launch on a thread of the runtime, of which there are a few for each processor; further launches
+    wait their turn. `outputs` must stay valid until tsr_wait. */
 TSR_API tsr_status tsr_run_async(tsr_program *program, tsr_buffer *const *inputs, size_t input_count,
                                  tsr_buffer **outputs, size_t output_count, tsr_launch **launch);
 /** Waits for a launch, returns its result and frees it. */

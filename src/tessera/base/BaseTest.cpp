@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The small parts: messages, files, half types, the CPU, the thread pool.
+#include "tessera/base/Asymmetric.h"
 #include "tessera/base/Check.h"
 #include "tessera/base/CpuInfo.h"
-#include "tessera/base/FloatMode.h"
 #include "tessera/base/Diag.h"
 #include "tessera/base/ElementType.h"
 #include "tessera/base/File.h"
+#include "tessera/base/FloatMode.h"
 #include "tessera/base/Half.h"
 #include "tessera/base/ThreadPool.h"
 
@@ -17,10 +18,13 @@
 #include <dirent.h>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <mutex>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
+#include <vector>
 
 using namespace tessera;
 
@@ -251,5 +255,28 @@ TEST(ThreadPool, WorkersWakeAfterSleeping) {
     pool.parallel(2, [&](unsigned, unsigned) { ++count; });
     EXPECT_EQ(count, 2);
     usleep(2000);
+  }
+}
+
+TEST(BiasedMutex, OneThreadThenSeveral) {
+  for (int round = 0; round < 50; ++round) {
+    BiasedMutex mutex;
+    int count = 0;
+    auto add = [&] {
+      for (int i = 0; i < 2000; ++i) {
+        std::lock_guard<BiasedMutex> lock(mutex);
+        ++count;
+      }
+    };
+    add();
+    // The others come while the first goes on.
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 3; ++t)
+      threads.emplace_back(add);
+    add();
+    for (std::thread &thread : threads)
+      thread.join();
+    add();
+    ASSERT_EQ(count, 12000);
   }
 }

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <set>
 
 namespace tessera {
 
@@ -45,6 +46,71 @@ void trimDeviceMemory(Device &device) {
   }
 }
 
+// The buffers that have memory on some device, so that one can be found to make room. Locked after a buffer's
+// own mutex; other buffers are only tried, never waited for.
+class Residents {
+public:
+  void add(Buffer &buffer) {
+    std::lock_guard<std::mutex> lock(mutex);
+    buffers.insert(&buffer);
+  }
+  void remove(Buffer &buffer) {
+    std::lock_guard<std::mutex> lock(mutex);
+    buffers.erase(&buffer);
+  }
+
+  /// Takes one copy that no node uses out of the device's memory: the least recently used of those whose
+  /// content is elsewhere too, otherwise of the others, after writing it back. False when there is none.
+  bool evictOne(Device &device) {
+    std::lock_guard<std::mutex> lock(mutex);
+    for (bool wantClean : {true, false}) {
+      std::vector<std::pair<uint64_t, Buffer *>> candidates;
+      for (Buffer *buffer : buffers)
+        if (std::unique_lock<std::mutex> held(buffer->mutex, std::try_to_lock); held)
+          if (Buffer::Copy *copy = idleCopy(*buffer, device); copy && buffer->clean(*copy) == wantClean)
+            candidates.emplace_back(copy->lastUse, buffer);
+      std::sort(candidates.begin(), candidates.end());
+      for (auto [use, buffer] : candidates) {
+        std::unique_lock<std::mutex> held(buffer->mutex, std::try_to_lock);
+        Buffer::Copy *copy = held ? idleCopy(*buffer, device) : nullptr;
+        if (!copy)
+          continue;
+        if (!buffer->clean(*copy)) {
+          if (!buffer->fetchToHost(buffer->whole()).ok())
+            continue;
+          ++written;
+        } else {
+          ++dropped;
+        }
+        copy->valid.clear();
+        device.release(std::exchange(copy->memory, nullptr), std::max<size_t>(buffer->byteSize, 1));
+        return true;
+      }
+    }
+    return false;
+  }
+
+  std::atomic<uint64_t> dropped{0}, written{0};
+
+private:
+  static Buffer::Copy *idleCopy(Buffer &buffer, Device &device) {
+    for (Buffer::Copy &copy : buffer.copies)
+      if (copy.device == &device && copy.memory && !copy.backup && copy.pins == 0)
+        return &copy;
+    return nullptr;
+  }
+
+  std::mutex mutex;
+  std::set<Buffer *> buffers;
+};
+
+static Residents &residents() {
+  static Residents *all = new Residents;
+  return *all;
+}
+
+EvictionCounts evictions() { return {residents().dropped, residents().written}; }
+
 static Result<void *> takeMemory(Device &device, size_t bytes) {
   bytes = std::max<size_t>(bytes, 1);
   {
@@ -61,7 +127,10 @@ static Result<void *> takeMemory(Device &device, size_t bytes) {
   if (memory.ok() || memory.status().code() != StatusCode::OutOfMemory)
     return memory;
   trimDeviceMemory(device);
-  return device.allocate(bytes);
+  memory = device.allocate(bytes);
+  while (!memory.ok() && memory.status().code() == StatusCode::OutOfMemory && residents().evictOne(device))
+    memory = device.allocate(bytes);
+  return memory;
 }
 
 static void giveMemory(Device &device, void *memory, size_t bytes) {
@@ -110,6 +179,8 @@ Result<BufferRef> Buffer::wrap(ElementType type, std::vector<int64_t> shape, voi
 }
 
 Buffer::~Buffer() {
+  if (!copies.empty())
+    residents().remove(*this);
   for (Copy &copy : copies) {
     giveMemory(*copy.device, copy.memory, byteSize);
     giveMemory(*copy.device, copy.backup, byteSize);
@@ -141,12 +212,17 @@ Status Buffer::ensureHost() {
 }
 
 Buffer::Copy &Buffer::copyOn(Device &device) {
+  static std::atomic<uint64_t> uses{0};
   for (Copy &copy : copies)
-    if (copy.device == &device)
+    if (copy.device == &device) {
+      copy.lastUse = ++uses;
       return copy;
+    }
   // hostOnly was published with no copies: from here on everybody takes the lock.
   hostOnly.store(false, std::memory_order_release);
-  copies.push_back({&device, nullptr, nullptr, {}});
+  if (copies.empty())
+    residents().add(*this);
+  copies.push_back({&device, nullptr, nullptr, 0, ++uses, {}});
   return copies.back();
 }
 
@@ -177,6 +253,7 @@ Status Buffer::fetchToHost(ByteRange range) {
 
 Status Buffer::bring(Copy *to, ByteRange range) {
   TESSERA_TRY(ensureMemory(*to));
+  std::vector<std::pair<ByteRange, EventRef>> arriving; // Parts on their way from the host.
   for (ByteRange gap : to->valid.missing(range)) {
     // From a neighbour that can hand it over directly…
     for (Copy &other : copies)
@@ -193,16 +270,48 @@ Status Buffer::bring(Copy *to, ByteRange range) {
     // …otherwise through the host.
     for (ByteRange still : to->valid.missing(gap)) {
       TESSERA_TRY(fetchToHost(still));
-      for (ByteRange part : hostValid.common(still)) {
-        TESSERA_TRY(to->device->copyIn(static_cast<std::byte *>(to->memory) + part.begin, host + part.begin,
-                                       part.size()));
-        ++countIn;
-        sumIn += part.size();
-        to->valid.add(part);
-      }
+      for (ByteRange part : hostValid.common(still))
+        arriving.emplace_back(part, to->device->copyInAsync(static_cast<std::byte *>(to->memory) + part.begin,
+                                                            host + part.begin, part.size()));
     }
   }
-  return Status();
+  Status status;
+  for (auto &[part, event] : arriving) {
+    if (Status one = event->wait(); !one.ok()) {
+      status = std::move(one);
+      continue;
+    }
+    ++countIn;
+    sumIn += part.size();
+    to->valid.add(part);
+  }
+  return status;
+}
+
+bool Buffer::clean(const Copy &copy) const {
+  for (ByteRange range : copy.valid.all()) {
+    if (hostValid.contains(range))
+      continue;
+    if (std::none_of(copies.begin(), copies.end(), [&](const Copy &other) {
+          return &other != &copy && other.memory && other.valid.contains(range);
+        }))
+      return false;
+  }
+  return true;
+}
+
+void Buffer::pin(Device &device) {
+  if (device.sharesHostMemory())
+    return;
+  std::lock_guard<std::mutex> lock(mutex);
+  ++copyOn(device).pins;
+}
+
+void Buffer::unpin(Device &device) {
+  if (device.sharesHostMemory())
+    return;
+  std::lock_guard<std::mutex> lock(mutex);
+  --copyOn(device).pins;
 }
 
 void Buffer::invalidateOthers(Copy *keep, ByteRange range) {

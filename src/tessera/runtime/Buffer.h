@@ -70,6 +70,11 @@ public:
   /// The node failed: the device's copy is worth nothing, others are as before.
   void abandon(Device &device);
 
+  /// A node is going to use, or has used, the device's copy. In between the copy stays where it is, even when
+  /// the device is short of memory.
+  void pin(Device &device);
+  void unpin(Device &device);
+
   /// Bytes that would move if `device` read the buffer now.
   size_t bytesToMove(Device &device);
   /// Gives back the memory of all devices that the host's copy makes redundant.
@@ -83,6 +88,8 @@ private:
     Device *device = nullptr;
     void *memory = nullptr;
     void *backup = nullptr; ///< The content before an in-place node, until commit or abandon.
+    uint32_t pins = 0;
+    uint64_t lastUse = 0; ///< By a clock that counts uses.
     IntervalSet valid;
   };
   Buffer(ElementType type, std::vector<int64_t> shape, size_t bytes);
@@ -92,6 +99,8 @@ private:
   Status bring(Copy *to, ByteRange range);
   Status fetchToHost(ByteRange range);
   void invalidateOthers(Copy *keep, ByteRange range);
+  bool clean(const Copy &copy) const;
+  friend class Residents;
 
   ElementType elementType;
   std::vector<int64_t> extents;
@@ -107,6 +116,13 @@ private:
 };
 
 using BufferRef = std::shared_ptr<Buffer>;
+
+/// Copies that left a device's memory to make room, of the whole process: dropped because the content was
+/// elsewhere too, or written back to the host first.
+struct EvictionCounts {
+  uint64_t dropped = 0, writtenBack = 0;
+};
+EvictionCounts evictions();
 
 /// Frees device memory that buffers have given back and that is kept for the next one.
 void trimDeviceMemory(Device &device);

@@ -5,6 +5,7 @@
 #include "tessera/base/Diag.h"
 #include "tessera/runtime.h"
 #include "tessera/runtime/Program.h"
+#include "tessera/runtime/Queue.h"
 #include "tessera/runtime/Stream.h"
 #include "tessera/runtime/Trace.h"
 
@@ -25,8 +26,7 @@ struct tsr_buffer {
   BufferRef ref;
 };
 struct tsr_launch {
-  std::thread thread;
-  Status status;
+  EventRef event;
 };
 struct tsr_stream {
   std::unique_ptr<Stream> ref;
@@ -326,19 +326,19 @@ tsr_status tsr_run_async(tsr_program *program, tsr_buffer *const *inputs, size_t
                          tsr_buffer **outputs, size_t output_count, tsr_launch **launch) {
   return guarded([&]() -> Status {
     auto made = std::make_unique<tsr_launch>();
+    made->event = std::make_shared<Event>();
     // The launch holds its own references: the caller may free inputs at once.
     auto held = std::make_shared<std::vector<tsr_buffer>>();
     for (size_t i = 0; i < input_count; ++i)
       held->push_back({inputs[i] ? inputs[i]->ref : nullptr});
-    tsr_launch *handle = made.get();
-    made->thread = std::thread([handle, held, ref = program->ref, outputs, output_count] {
+    runOnHost([event = made->event, held, ref = program->ref, outputs, output_count] {
       std::vector<tsr_buffer *> in;
       for (tsr_buffer &buffer : *held)
         in.push_back(buffer.ref ? &buffer : nullptr);
       try {
-        handle->status = run(*ref, in, {outputs, output_count});
+        event->complete(run(*ref, in, {outputs, output_count}));
       } catch (const std::exception &) {
-        handle->status = fail(StatusCode::OutOfMemory, "host: out of memory");
+        event->complete(fail(StatusCode::OutOfMemory, "host: out of memory"));
       }
     });
     *launch = made.release();
@@ -347,8 +347,7 @@ tsr_status tsr_run_async(tsr_program *program, tsr_buffer *const *inputs, size_t
 }
 
 tsr_status tsr_wait(tsr_launch *launch) {
-  launch->thread.join();
-  tsr_status status = report(launch->status);
+  tsr_status status = report(launch->event->wait());
   delete launch;
   return status;
 }

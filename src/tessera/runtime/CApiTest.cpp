@@ -58,9 +58,24 @@ TEST(CApi, LaunchAndIntrospection) {
   tsr_launch *launch;
   ASSERT_EQ(tsr_run_async(program, &in, 1, &out, 1, &launch), TSR_OK);
   EXPECT_EQ(tsr_wait(launch), TSR_OK);
+  // More than there are threads for.
+  std::vector<tsr_launch *> launches(40);
+  std::vector<tsr_buffer *> results(launches.size(), nullptr);
+  for (size_t i = 0; i < launches.size(); ++i)
+    ASSERT_EQ(tsr_run_async(program, &in, 1, &results[i], 1, &launches[i]), TSR_OK);
+  for (size_t i = 0; i < launches.size(); ++i) {
+    ASSERT_EQ(tsr_wait(launches[i]), TSR_OK) << tsr_last_error();
+    ASSERT_EQ(tsr_buffer_map(results[i], TSR_READ, reinterpret_cast<void **>(&y)), TSR_OK);
+    EXPECT_EQ(y[1], 3);
+    tsr_buffer_free(results[i]);
+  }
+  tsr_buffer *nothing = nullptr, *none = nullptr;
+  ASSERT_EQ(tsr_run_async(program, &nothing, 1, &none, 1, &launch), TSR_OK);
+  EXPECT_EQ(tsr_wait(launch), TSR_INVALID_ARGUMENT);
+  EXPECT_STREQ(tsr_last_error(), "input 'x' is missing; expected f32 of shape ?");
   tsr_node_profile profile;
   ASSERT_EQ(tsr_program_profile(program, 0, &profile), TSR_OK);
-  EXPECT_EQ(profile.count, 2u);
+  EXPECT_EQ(profile.count, 42u);
   EXPECT_STREQ(profile.device, "cpu");
   tsr_buffer_free(in);
   tsr_buffer_free(out);

@@ -14,6 +14,57 @@ Status Device::copyPeer(void *, Device &other, const void *, size_t) {
   return fail(StatusCode::Unsupported, "device '", name(), "' cannot copy from '", other.name(), "'");
 }
 
+EventRef Device::launchAsync(std::span<const KernelLaunch> steps, unsigned threads) {
+  return Event::finished(launch(steps, threads));
+}
+
+EventRef Device::copyInAsync(void *to, const void *host, size_t bytes) {
+  return Event::finished(copyIn(to, host, bytes));
+}
+
+EventRef Device::copyOutAsync(void *host, const void *from, size_t bytes) {
+  return Event::finished(copyOut(host, from, bytes));
+}
+
+EventRef Event::finished(Status status) {
+  auto event = std::make_shared<Event>();
+  event->over = true;
+  event->result = std::move(status);
+  return event;
+}
+
+void Event::complete(Status status) {
+  std::function<void(Status)> call;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    over = true;
+    result = status;
+    call = std::move(next);
+    changed.notify_all();
+  }
+  if (call)
+    call(std::move(status));
+}
+
+void Event::then(std::function<void(Status)> f) {
+  Status status;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!over) {
+      next = std::move(f);
+      return;
+    }
+    status = result;
+  }
+  f(std::move(status));
+}
+
+Status Event::wait() {
+  std::unique_lock<std::mutex> lock(mutex);
+  changed.wait(lock, [&] { return over; });
+  return result;
+}
+
 /// Defined from the generated list of targets (targets/Devices.cpp).
 std::vector<std::unique_ptr<Device>> createDevices();
 

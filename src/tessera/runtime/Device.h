@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The run-time half of a target: memory, copies and launches. A device does one thing
-// at a time for each thread that calls it and returns when it is done; queues, events
-// and overlap are made above it (Scheduler.h) by calling from several threads.
+// The run-time half of a target: memory, copies and launches. A device may do what it
+// is asked while the caller waits, or return at once with an event that it completes
+// later; queues and order are made above it (Scheduler.h).
 #pragma once
 
 #include "tessera/base/Status.h"
 #include "tessera/runtime/Plan.h"
 
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,6 +46,28 @@ struct KernelLaunch {
   bool chain = false;
 };
 
+/// The end of something a device was asked to do.
+class Event {
+public:
+  /// One that is over already.
+  static std::shared_ptr<Event> finished(Status status);
+
+  /// By the device, once: what was asked is done, or has failed.
+  void complete(Status status);
+  /// Calls f when it is over: at once, or on the thread that completes it. One at most.
+  void then(std::function<void(Status)> f);
+  /// Blocks until it is over.
+  Status wait();
+
+private:
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool over = false;
+  Status result;
+  std::function<void(Status)> next;
+};
+using EventRef = std::shared_ptr<Event>;
+
 class Device {
 public:
   explicit Device(std::string name) : deviceName(std::move(name)) {}
@@ -67,6 +92,12 @@ public:
 
   /// Runs the steps of one node in order. After a failure the memory the node writes is undefined.
   virtual Status launch(std::span<const KernelLaunch> steps, unsigned threads) = 0;
+
+  /// The same without waiting. All that the arguments point at stays valid until the event is over. What was
+  /// asked for earlier need not be done earlier. By default the caller waits inside.
+  virtual EventRef launchAsync(std::span<const KernelLaunch> steps, unsigned threads);
+  virtual EventRef copyInAsync(void *to, const void *host, size_t bytes);
+  virtual EventRef copyOutAsync(void *host, const void *from, size_t bytes);
 
 private:
   std::string deviceName;

@@ -3,9 +3,11 @@
 // The threads behind device queues.
 #include "tessera/runtime/Queue.h"
 #include "tessera/base/FloatMode.h"
+#include "tessera/base/ThreadPool.h"
 #include "tessera/runtime/Trace.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <memory>
 #include <thread>
@@ -40,6 +42,45 @@ void Queue::loop() {
     }
     job();
   }
+}
+
+namespace {
+struct HostPool {
+  std::mutex mutex;
+  std::condition_variable ready;
+  std::deque<std::function<void()>> jobs;
+  size_t threads = 0, idle = 0;
+
+  void loop() {
+    setIeeeFloatMode();
+    trace::nameThread("launch");
+    std::unique_lock<std::mutex> lock(mutex);
+    for (;;) {
+      ++idle;
+      ready.wait(lock, [&] { return !jobs.empty(); });
+      --idle;
+      std::function<void()> job = std::move(jobs.front());
+      jobs.pop_front();
+      lock.unlock();
+      job();
+      job = nullptr; // What it holds is not for the next one.
+      lock.lock();
+    }
+  }
+};
+} // namespace
+
+void runOnHost(std::function<void()> job) {
+  // Never destroyed, and its threads are detached: they sleep until the process ends.
+  static HostPool *pool = new HostPool;
+  std::lock_guard<std::mutex> lock(pool->mutex);
+  pool->jobs.push_back(std::move(job));
+  // A launch may wait for a device, so more of them than processors are useful.
+  if (pool->idle < pool->jobs.size() && pool->threads < 4 * ThreadPool::defaultThreads()) {
+    std::thread([] { pool->loop(); }).detach();
+    ++pool->threads;
+  }
+  pool->ready.notify_one();
 }
 
 DeviceQueues::DeviceQueues(Device &device)

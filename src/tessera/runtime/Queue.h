@@ -52,4 +52,8 @@ struct DeviceQueues {
   static DeviceQueues &of(Device &device);
 };
 
+/// Runs a job on a thread of the host soon. Threads are started when none is idle, up to a few for each
+/// processor, and kept; jobs beyond that wait their turn.
+void runOnHost(std::function<void()> job);
+
 } // namespace tessera

@@ -32,6 +32,15 @@ private:
     double cost = 0;
   };
 
+  /// A node on its device: what the launch points at, until its event is over.
+  struct Running {
+    std::vector<uint64_t> args;
+    std::vector<KernelLaunch> steps;
+    std::vector<BufferRef> temps;
+    EventRef event;
+    uint64_t begin = 0, moved = 0;
+  };
+
   const ValueInfo &value(int32_t v) const { return plan.values[static_cast<size_t>(v)]; }
   BufferRef &rootOf(int32_t v) { return roots[static_cast<size_t>(value(v).root)]; }
 
@@ -41,8 +50,9 @@ private:
   void submitTo(int32_t node, Choice choice);
   Choice choose(int32_t node);
   Status bringInputs(int32_t node, const Choice &choice, uint64_t &moved);
-  Status execute(int32_t node, const Choice &choice, std::vector<BufferRef> &temps);
+  Status execute(int32_t node, const Choice &choice, Running &running);
   void compute(int32_t node, Choice choice, uint64_t moved);
+  void computed(int32_t node, const Choice &choice, const Running &running, Status status);
   void nodeFailed(int32_t node, const Choice &choice, Status status);
   void nodeDone(int32_t node, Status status);
   void work(int32_t node, int32_t version, double &flops, double &bytes) const;
@@ -220,6 +230,11 @@ void DeviceLaunch::submit(int32_t n) { submitTo(n, choose(n)); }
 
 void DeviceLaunch::submitTo(int32_t n, Choice choice) {
   ++inFlight;
+  // What the node needs may not leave the device's memory before it is done.
+  const Node &node = plan.nodes[static_cast<size_t>(n)];
+  for (const std::vector<int32_t> *list : {&node.reads, &node.writes})
+    for (int32_t v : *list)
+      rootOf(v)->pin(*choice.device);
   DeviceQueues &queues = DeviceQueues::of(*choice.device);
   {
     std::lock_guard<std::mutex> lock(queues.mutex);
@@ -242,7 +257,7 @@ void DeviceLaunch::submitTo(int32_t n, Choice choice) {
       status = bringInputs(n, choice, moved);
     }
     if (!status.ok())
-      nodeFailed(n, choice, status);
+      computed(n, choice, Running(), status);
     else
       queues.compute.push(priority, [this, n, choice, moved] { compute(n, choice, moved); });
   });
@@ -258,7 +273,8 @@ Status DeviceLaunch::bringInputs(int32_t n, const Choice &choice, uint64_t &move
   return Status();
 }
 
-Status DeviceLaunch::execute(int32_t n, const Choice &choice, std::vector<BufferRef> &temps) {
+// Fills `running` and starts the node.
+Status DeviceLaunch::execute(int32_t n, const Choice &choice, Running &running) {
   const Node &node = plan.nodes[static_cast<size_t>(n)];
   const Version &version = node.versions[static_cast<size_t>(choice.version)];
   Device &device = *choice.device;
@@ -298,11 +314,11 @@ Status DeviceLaunch::execute(int32_t n, const Choice &choice, std::vector<Buffer
     TESSERA_ASSIGN(BufferRef temp, Buffer::create(value(v).type, std::move(shape)));
     TESSERA_ASSIGN(void *memory, temp->deviceWrite(device));
     pointers.emplace_back(v, memory);
-    temps.push_back(std::move(temp));
+    running.temps.push_back(std::move(temp));
   }
   TESSERA_TRY(exprs.check(node));
-  std::vector<uint64_t> args;
-  std::vector<KernelLaunch> steps;
+  std::vector<uint64_t> &args = running.args;
+  std::vector<KernelLaunch> &steps = running.steps;
   for (const Step &step : version.steps)
     for (const StepArg &arg : step.args) {
       if (arg.isValue) {
@@ -338,15 +354,33 @@ Status DeviceLaunch::execute(int32_t n, const Choice &choice, std::vector<Buffer
     if (tasks > 0)
       steps.push_back(launch);
   }
-  return device.launch(steps, program.threads());
+  running.begin = nowNanoseconds();
+  running.event = device.launchAsync(steps, program.threads());
+  return Status();
 }
 
 void DeviceLaunch::compute(int32_t n, Choice choice, uint64_t moved) {
+  auto running = std::make_shared<Running>();
+  running->moved = moved;
+  running->begin = nowNanoseconds();
+  if (Status status = execute(n, choice, *running); !status.ok()) {
+    computed(n, choice, *running, std::move(status));
+    return;
+  }
+  // The queue goes on with the next node while the device works on this one. The event is taken out first: it
+  // holds what it calls, and that holds `running`.
+  EventRef event = std::move(running->event);
+  event->then(
+      [this, n, choice, running](Status status) { computed(n, choice, *running, std::move(status)); });
+}
+
+void DeviceLaunch::computed(int32_t n, const Choice &choice, const Running &running, Status status) {
   const Node &node = plan.nodes[static_cast<size_t>(n)];
-  std::vector<BufferRef> temps;
-  uint64_t begin = nowNanoseconds();
-  Status status = execute(n, choice, temps);
-  uint64_t end = nowNanoseconds();
+  const uint64_t begin = running.begin, moved = running.moved, end = nowNanoseconds();
+  std::vector<int32_t> touched(node.reads);
+  touched.insert(touched.end(), node.writes.begin(), node.writes.end());
+  for (int32_t v : touched)
+    rootOf(v)->unpin(*choice.device);
   if (!status.ok()) {
     nodeFailed(n, choice, status);
     return;

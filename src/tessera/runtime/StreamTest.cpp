@@ -4,6 +4,7 @@
 #include "tessera/runtime/Stream.h"
 #include "tessera/runtime/Testing.h"
 
+#include <atomic>
 #include <thread>
 
 using namespace tessera;
@@ -204,4 +205,76 @@ TEST(Stream, OutputsAreRecycled) {
       seen.push_back(out[0].get());
   }
   EXPECT_LE(seen.size(), stream->capacity());
+}
+
+TEST(Stream, ManyThreadsPushAndPop) {
+  // Each item is pushed once and popped once, whichever threads do it; with and without workers and states.
+  float zeros[16] = {};
+  std::string constants(reinterpret_cast<char *>(zeros), 64);
+  for (unsigned count : {1u, 3u})
+    for (bool states : {false, true}) {
+      auto program = states ? openProgram(accumulator(), threads(count), constants)
+                            : openProgram(pipeline(2, 0), threads(count));
+      ASSERT_TRUE(program);
+      auto stream = Stream::open(program).take();
+      constexpr int each = 300;
+      std::atomic<int> popped{0}, pushers{3};
+      std::vector<std::thread> all;
+      for (int t = 0; t < 3; ++t)
+        all.emplace_back([&] {
+          for (int i = 0; i < each; ++i)
+            EXPECT_TRUE(push(*stream, floats({1, 2})).ok());
+          if (--pushers == 0)
+            stream->close();
+        });
+      for (int t = 0; t < 2; ++t)
+        all.emplace_back([&] {
+          BufferRef out[1];
+          while (stream->pop(out).ok())
+            ++popped;
+        });
+      for (std::thread &thread : all)
+        thread.join();
+      EXPECT_EQ(popped, 3 * each);
+    }
+}
+
+TEST(Stream, ASleepingReaderIsWoken) {
+  for (unsigned count : {1u, 2u}) {
+    auto program = openProgram(pipeline(1, 0), threads(count));
+    ASSERT_TRUE(program);
+    auto stream = Stream::open(program).take();
+    std::thread reader([&] {
+      for (int i = 0; i < 20; ++i) {
+        BufferRef out[1];
+        ASSERT_TRUE(stream->pop(out).ok());
+        ASSERT_EQ(content(*out[0])[0], static_cast<float>(i + 4));
+      }
+      BufferRef out[1];
+      EXPECT_EQ(stream->pop(out).code(), StatusCode::Closed);
+    });
+    for (int i = 0; i < 20; ++i) {
+      // Longer than anybody spins.
+      std::this_thread::sleep_for(std::chrono::milliseconds(i % 4));
+      ASSERT_TRUE(push(*stream, floats({static_cast<float>(i)})).ok());
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    stream->close();
+    reader.join();
+  }
+}
+
+TEST(Stream, ShapesMayChangeFromItemToItem) {
+  for (unsigned count : {1u, 2u}) {
+    auto program = openProgram(pipeline(1, 0), threads(count));
+    ASSERT_TRUE(program);
+    auto stream = Stream::open(program).take();
+    for (int i = 0; i < 200; ++i) {
+      size_t size = static_cast<size_t>(1 + i % 3 * 40);
+      ASSERT_TRUE(push(*stream, floats(std::vector<float>(size, static_cast<float>(i)))).ok());
+      BufferRef out[1];
+      ASSERT_TRUE(stream->pop(out).ok());
+      ASSERT_EQ(content(*out[0]), std::vector<float>(size, static_cast<float>(i + 4)));
+    }
+  }
 }

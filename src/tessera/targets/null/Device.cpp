@@ -144,6 +144,57 @@ Status NullDevice::launch(std::span<const KernelLaunch> steps, unsigned) {
   return Status();
 }
 
+NullDevice::Engine::~Engine() {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    stopping = true;
+    ready.notify_all();
+  }
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+void NullDevice::Engine::push(unsigned lanes, std::function<void()> job) {
+  std::lock_guard<std::mutex> lock(mutex);
+  while (threads.size() < lanes)
+    threads.emplace_back([this] { loop(); });
+  jobs.push_back(std::move(job));
+  ready.notify_one();
+}
+
+void NullDevice::Engine::loop() {
+  std::unique_lock<std::mutex> lock(mutex);
+  for (;;) {
+    ready.wait(lock, [&] { return stopping || !jobs.empty(); });
+    if (jobs.empty())
+      return;
+    std::function<void()> job = std::move(jobs.front());
+    jobs.pop_front();
+    lock.unlock();
+    job();
+    lock.lock();
+  }
+}
+
+EventRef NullDevice::launchAsync(std::span<const KernelLaunch> steps, unsigned threads) {
+  unsigned lanes = asyncLanes;
+  if (lanes == 0)
+    return Device::launchAsync(steps, threads);
+  auto event = std::make_shared<Event>();
+  computeEngine.push(lanes, [this, steps, threads, event] { event->complete(launch(steps, threads)); });
+  return event;
+}
+
+EventRef NullDevice::copyInAsync(void *to, const void *host, size_t bytes) {
+  if (asyncLanes == 0)
+    return Device::copyInAsync(to, host, bytes);
+  auto event = std::make_shared<Event>();
+  copyEngine.push(1, [this, to, host, bytes, event] { event->complete(copyIn(to, host, bytes)); });
+  return event;
+}
+
+void NullDevice::setAsync(unsigned lanes) { asyncLanes = lanes; }
+
 NullCounts NullDevice::counts() const {
   std::lock_guard<std::mutex> lock(mutex);
   return count;
@@ -181,7 +232,7 @@ uint64_t NullDevice::memoryInUse() const {
 }
 
 Status NullDevice::configure(std::string_view settings) {
-  static const std::string names[] = {"fail", "delay_us", "copy_delay_us", "fail_copy", "mem"};
+  static const std::string names[] = {"fail", "delay_us", "copy_delay_us", "fail_copy", "mem", "async"};
   while (!settings.empty()) {
     size_t comma = settings.find(',');
     std::string_view item = settings.substr(0, comma);
@@ -212,6 +263,10 @@ Status NullDevice::configure(std::string_view settings) {
       good = parse(text);
       if (good)
         failCopies(number);
+    } else if (key == "async") {
+      good = parse(text) && number <= 64;
+      if (good)
+        setAsync(static_cast<unsigned>(number));
     } else if (key == "mem") {
       uint64_t bytes = 0;
       good = parseBytes(text, bytes);

@@ -7,9 +7,13 @@
 
 #include "tessera/runtime/Device.h"
 
+#include <atomic>
+#include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
+#include <thread>
 
 namespace tessera {
 
@@ -34,6 +38,8 @@ public:
   bool canCopyFrom(const Device &other) const override { return &other == this; }
   Status copyPeer(void *to, Device &other, const void *from, size_t bytes) override;
   Status launch(std::span<const KernelLaunch> steps, unsigned threads) override;
+  EventRef launchAsync(std::span<const KernelLaunch> steps, unsigned threads) override;
+  EventRef copyInAsync(void *to, const void *host, size_t bytes) override;
 
   NullCounts counts() const;
   void resetCounts();
@@ -42,15 +48,33 @@ public:
   /// The next `times` copies in either direction fail.
   void failCopies(int times);
   void setDelays(unsigned launchMicroseconds, unsigned copyMicroseconds);
+  /// Works like a device with queues of its own: launches return at once and run on up to `lanes` threads of
+  /// the device, copies on another. 0: the caller waits.
+  void setAsync(unsigned lanes);
   void setMemory(uint64_t bytes);
   uint64_t memoryInUse() const;
 
-  /// Reads settings of the form "fail=NODE:2,delay_us=10,copy_delay_us=5,fail_copy=1,mem=64M".
+  /// Reads settings of the form "fail=NODE:2,delay_us=10,copy_delay_us=5,fail_copy=1,mem=64M,async=2".
   Status configure(std::string_view settings);
 
 private:
   bool owns(const void *memory, size_t bytes) const;
   Status copyStarts(std::string_view direction, const void *memory, size_t bytes);
+
+  /// Threads of the device that do what they are given, in order.
+  class Engine {
+  public:
+    ~Engine();
+    void push(unsigned lanes, std::function<void()> job);
+
+  private:
+    void loop();
+    std::mutex mutex;
+    std::condition_variable ready;
+    std::deque<std::function<void()>> jobs;
+    std::vector<std::thread> threads;
+    bool stopping = false;
+  };
 
   DeviceInfo deviceInfo;
   mutable std::mutex mutex;
@@ -60,6 +84,8 @@ private:
   int failingCopies = 0;
   unsigned launchDelay = 0, copyDelay = 0;
   uint64_t used = 0;
+  std::atomic<unsigned> asyncLanes{0};
+  Engine computeEngine, copyEngine;
 };
 
 } // namespace tessera

@@ -4,6 +4,7 @@
 // faults, policies and settings.
 #include "tessera/targets/null/Device.h"
 #include "tessera/runtime/Testing.h"
+#include "tessera/runtime/Trace.h"
 
 using namespace tessera;
 using namespace tessera::testing;
@@ -18,6 +19,8 @@ protected:
       device->failLaunches("", 0);
       device->failCopies(0);
       device->setDelays(0, 0);
+      device->setAsync(0);
+      device->setMemory(uint64_t(1) << 30);
     }
   }
   static NullDevice &device(const char *name) { return *dynamic_cast<NullDevice *>(findDevice(name)); }
@@ -367,7 +370,128 @@ TEST_F(NullTest, Settings) {
   EXPECT_EQ(
       device.configure("fial=x").message(),
       "TESSERA_NULL: unknown setting 'fial'; did you mean 'fail'? settings: fail, delay_us, copy_delay_us, "
-      "fail_copy, mem");
+      "fail_copy, mem, async");
   EXPECT_EQ(device.configure("delay_us=x").message(), "TESSERA_NULL: 'delay_us=x' is not a valid setting");
   EXPECT_EQ(device.configure("mem=12Q").message(), "TESSERA_NULL: 'mem=12Q' is not a valid setting");
+}
+
+TEST_F(NullTest, AsynchronousLaunchesDoNotHoldUpTheQueue) {
+  // Four nodes that need 20 ms each, on a device that does four things at once and has one queue.
+  PlanBuilder b;
+  int x = b.input("x", {-1});
+  int n = b.dim(x, 0);
+  for (int i = 0; i < 4; ++i) {
+    int out = b.temp({n});
+    add1(b, "n" + std::to_string(i), "null", x, out, n);
+    b.output("out" + std::to_string(i), out);
+  }
+  auto program = openProgram(b, on({"null"}));
+  ASSERT_TRUE(program);
+  launch(*program, {floats({1})});
+  null.setAsync(4);
+  null.setDelays(20000, 0);
+  uint64_t begin = nowNanoseconds();
+  auto outs = launch(*program, {floats({1, 2})});
+  double ms = static_cast<double>(nowNanoseconds() - begin) / 1e6;
+  EXPECT_LT(ms, 70) << "one after the other would take 80 ms";
+  for (BufferRef &out : outs)
+    EXPECT_EQ(content(*out), (std::vector<float>{2, 3}));
+}
+
+TEST_F(NullTest, AsynchronousCopiesOverlapKernels) {
+  PlanBuilder b;
+  std::vector<int> inputs;
+  for (int i = 0; i < 4; ++i)
+    inputs.push_back(b.input("x" + std::to_string(i), {1}));
+  int n = b.constant(1);
+  for (int i = 0; i < 4; ++i) {
+    int out = b.temp({n});
+    add1(b, "n" + std::to_string(i), "null", inputs[static_cast<size_t>(i)], out, n);
+    b.output("out" + std::to_string(i), out);
+  }
+  auto program = openProgram(b, on({"null"}));
+  ASSERT_TRUE(program);
+  null.setAsync(1);
+  null.setDelays(20000, 20000);
+  uint64_t begin = nowNanoseconds();
+  auto outs = launch(*program, {floats({1}), floats({2}), floats({3}), floats({4})});
+  double ms = static_cast<double>(nowNanoseconds() - begin) / 1e6;
+  EXPECT_LT(ms, 150) << "one after the other would take 160 ms, overlapped 100 ms";
+  null.setDelays(0, 0);
+  EXPECT_EQ(content(*outs[3]), std::vector<float>{5});
+}
+
+TEST_F(NullTest, AsynchronousFailuresAreRetriedOrReported) {
+  PlanBuilder b;
+  int x = b.input("x", {-1});
+  int n = b.dim(x, 0), y = b.temp({n});
+  add1(b, "only", "null", x, y, n);
+  b.output("y", y);
+  auto program = openProgram(b, on({"null"}));
+  ASSERT_TRUE(program);
+  null.setAsync(2);
+  null.failLaunches("only", 1);
+  auto input = floats({1});
+  Buffer *in[] = {input.get()};
+  BufferRef out[1];
+  EXPECT_EQ(program->launch(in, out).message(),
+            "node 'only' failed on device 'null': null: kernel 'k_add1' failed on demand");
+  EXPECT_TRUE(program->launch(in, out).ok());
+  null.failCopies(1);
+  input = floats({1});
+  in[0] = input.get();
+  EXPECT_EQ(program->launch(in, out).message(),
+            "node 'only' failed on device 'null': null: copy in failed on demand");
+}
+
+TEST_F(NullTest, MemoryIsMadeByDroppingCleanCopiesFirst) {
+  trimDeviceMemory(null);
+  const uint64_t before = null.memoryInUse();
+  null.setMemory(before + 3 * 4096);
+  auto make = [] { return floats(std::vector<float>(1024, 1.0f)); };
+  BufferRef a = make(), b = make(), c = make(), d = make(), e = make();
+  // a: its content is on the device alone; b and c: on the host too.
+  ASSERT_TRUE(a->deviceWrite(null).ok());
+  a->commit(null);
+  ASSERT_TRUE(b->deviceRead(null).ok());
+  ASSERT_TRUE(c->deviceRead(null).ok());
+  EvictionCounts start = evictions();
+  ASSERT_TRUE(d->deviceRead(null).ok());
+  EXPECT_EQ(evictions().dropped - start.dropped, 1u);
+  EXPECT_EQ(b->bytesToMove(null), 4096u) << "the least recently used clean copy goes first";
+  EXPECT_EQ(c->bytesToMove(null), 0u);
+  // Pinned copies stay; then only the dirty one is left.
+  c->pin(null);
+  d->pin(null);
+  null.resetCounts();
+  ASSERT_TRUE(e->deviceRead(null).ok());
+  EXPECT_EQ(evictions().writtenBack - start.writtenBack, 1u);
+  EXPECT_EQ(null.counts().copiesOut, 1u);
+  EXPECT_EQ(a->bytesToMove(null), 4096u);
+  // With everything in use there is nothing to take.
+  e->pin(null);
+  EXPECT_EQ(b->deviceRead(null).status().message(), "null: out of memory: asked 4.00 KiB, 0 B free");
+  for (BufferRef *buffer : {&c, &d, &e})
+    (*buffer)->unpin(null);
+  EXPECT_TRUE(b->deviceRead(null).ok());
+}
+
+TEST_F(NullTest, AProgramLargerThanTheDeviceRuns) {
+  trimDeviceMemory(null);
+  null.setMemory(null.memoryInUse() + 4 * 4096);
+  PlanBuilder b;
+  int x = b.input("x", {-1});
+  int n = b.dim(x, 0), previous = x;
+  for (int i = 0; i < 12; ++i) {
+    int next = b.temp({n});
+    add1(b, "n" + std::to_string(i), "null", previous, next, n);
+    b.output("out" + std::to_string(i), next);
+    previous = next;
+  }
+  auto program = openProgram(b, on({"null"}));
+  ASSERT_TRUE(program);
+  auto outs = launch(*program, {floats(std::vector<float>(1024, 0.0f))});
+  for (size_t i = 0; i < outs.size(); ++i)
+    EXPECT_EQ(content(*outs[i]), std::vector<float>(1024, static_cast<float>(i + 1)));
+  EXPECT_EQ(null.counts().failures, 0u);
 }
