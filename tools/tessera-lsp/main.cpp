@@ -2,6 +2,8 @@
 // tessera-lsp: the MLIR language server with our dialects, for editors.
 #include "tessera/driver/Registry.h"
 
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Support/LLVM.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 
 int main(int argc, char **argv) {

@@ -271,7 +271,7 @@ ParseResult NodeOp::parse(OpAsmParser &parser, OperationState &result) {
   result.addAttribute("operandSegmentSizes",
                       b.getDenseI32ArrayAttr({int32_t(node.grid.size()), int32_t(node.inputs.size())}));
   Region *body = result.addRegion();
-  if (parser.parseRegion(*body, args))
+  if (parser.parseRegion(*body, args, /*enableNameShadowing=*/true))
     return failure();
   if (body->empty())
     body->emplaceBlock();

@@ -37,7 +37,9 @@ LogicalResult cpu::placeScratch(func::FuncOp kernel, plan::Env &env, plan::Step 
   int64_t stack = 0;
   plan::Expr total = env.program.constant(0); // bytes of scratch used so far
   // Offsets must be constants in the code: buffers of static size come first, one of dynamic size may be last.
-  std::stable_partition(allocs.begin(), allocs.end(), [](memref::AllocOp a) { return a.getType().hasStaticShape(); });
+  llvm::stable_sort(allocs, [](memref::AllocOp a, memref::AllocOp b) {
+    return a.getType().hasStaticShape() > b.getType().hasStaticShape();
+  });
   for (memref::AllocOp alloc : allocs) {
     MemRefType type = alloc.getType();
     bool loops = alloc->getBlock() != entry;

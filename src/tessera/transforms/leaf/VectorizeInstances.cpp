@@ -11,6 +11,12 @@
 
 using namespace tessera;
 
+// Divisions stop the program when the divisor is zero, so lanes that do not run divide by one.
+static bool isDivision(Operation *op) {
+  return isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
+             arith::FloorDivSIOp>(op);
+}
+
 // The first operation of the body that has no form on vectors; null when all have one.
 static Operation *findWithoutVectorForm(linalg::GenericOp op) {
   auto isScalar = [](Type t) { return t.isIntOrIndexOrFloat(); };
@@ -24,7 +30,8 @@ static Operation *findWithoutVectorForm(linalg::GenericOp op) {
                  scf::ForOp, scf::WhileOp>(inner))
       fine = scalars;
     else
-      fine = scalars && llvm::all_of(inner->getOperandTypes(), isScalar) && OpTrait::hasElementwiseMappableTraits(inner);
+      fine = scalars && llvm::all_of(inner->getOperandTypes(), isScalar) && OpTrait::hasElementwiseMappableTraits(inner) &&
+             (isSpeculatable(inner) || isDivision(inner));
     if (!fine)
       found = inner;
     return fine ? WalkResult::advance() : WalkResult::interrupt();
@@ -61,9 +68,10 @@ private:
   /// Emits the operations of a block; `mask` holds the lanes that run (null: all).
   void emitBlock(Block &block, Value mask);
   void emitOp(Operation &operation, Value mask);
-  void emitElementwise(Operation &operation);
+  void emitElementwise(Operation &operation, Value mask);
   void emitExtract(tensor::ExtractOp extract, Value mask);
   void emitIf(scf::IfOp branch, Value mask);
+  SmallVector<Value> emitSide(Block &block, Value mask);
   void emitFor(scf::ForOp loop, Value mask);
   void emitWhile(scf::WhileOp loop, Value mask);
 
@@ -77,7 +85,7 @@ private:
   DenseMap<Value, Value> firstOf;
 };
 
-void LaneEmitter::emitElementwise(Operation &operation) {
+void LaneEmitter::emitElementwise(Operation &operation, Value mask) {
   SmallVector<Value> operands;
   bool varying = false;
   for (Value v : operation.getOperands()) {
@@ -98,6 +106,10 @@ void LaneEmitter::emitElementwise(Operation &operation) {
         scalars.map(operation.getOperand(1 - i), operands[1 - i]);
         first = b.clone(operation, scalars)->getResult(0);
       }
+  if (mask && isDivision(&operation)) {
+    Value one = spread(arith::ConstantOp::create(b, loc, b.getIntegerAttr(operation.getResult(0).getType(), 1)));
+    operands[1] = arith::SelectOp::create(b, loc, mask, spread(operands[1]), one);
+  }
   OperationState state(operation.getLoc(), operation.getName());
   for (Value v : operands)
     state.addOperands(spread(v));
@@ -188,16 +200,49 @@ void LaneEmitter::emitIf(scf::IfOp branch, Value mask) {
     return;
   }
   auto narrow = [&](Value c) { return mask ? arith::AndIOp::create(b, loc, mask, c).getResult() : c; };
-  emitBlock(branch.getThenRegion().front(), narrow(condition));
+  SmallVector<Value> yes = emitSide(branch.getThenRegion().front(), narrow(condition)), no;
   if (!branch.getElseRegion().empty()) {
     Value inverse = arith::XOrIOp::create(b, loc, condition, allLanes());
-    emitBlock(branch.getElseRegion().front(), narrow(inverse));
+    no = emitSide(branch.getElseRegion().front(), narrow(inverse));
   }
-  for (unsigned i = 0; i < branch.getNumResults(); ++i) {
-    Value yes = spreadOf(branch.getThenRegion().front().getTerminator()->getOperand(i));
-    Value no = spreadOf(branch.getElseRegion().front().getTerminator()->getOperand(i));
-    map.map(branch.getResult(i), arith::SelectOp::create(b, loc, condition, yes, no));
-  }
+  for (unsigned i = 0; i < branch.getNumResults(); ++i)
+    map.map(branch.getResult(i), arith::SelectOp::create(b, loc, condition, yes[i], no[i]));
+}
+
+// One side of a branch. Where it reads, divides or loops it is skipped unless some lane takes it: what is the same for
+// all lanes runs without a mask.
+SmallVector<Value> LaneEmitter::emitSide(Block &block, Value mask) {
+  auto emit = [&] {
+    emitBlock(block, mask);
+    SmallVector<Value> yields;
+    for (Value v : block.getTerminator()->getOperands())
+      yields.push_back(spreadOf(v));
+    return yields;
+  };
+  bool careful = block
+                     .walk([](Operation *inner) {
+                       return isa<tensor::ExtractOp, scf::ForOp, scf::WhileOp>(inner) || isDivision(inner) ? WalkResult::interrupt()
+                                                                                                           : WalkResult::advance();
+                     })
+                     .wasInterrupted();
+  if (!careful)
+    return emit();
+  SmallVector<Type> types;
+  for (Value v : block.getTerminator()->getOperands())
+    types.push_back(vectorOf(v.getType()));
+  auto taken = scf::IfOp::create(b, loc, types, any(mask), /*addThenBlock=*/true, /*addElseBlock=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  for (Region *region : {&taken.getThenRegion(), &taken.getElseRegion()})
+    if (!region->front().empty())
+      b.eraseOp(region->front().getTerminator());
+  b.setInsertionPointToStart(&taken.getThenRegion().front());
+  scf::YieldOp::create(b, loc, emit());
+  b.setInsertionPointToStart(&taken.getElseRegion().front());
+  SmallVector<Value> zeros;
+  for (Type type : types)
+    zeros.push_back(arith::ConstantOp::create(b, loc, b.getZeroAttr(type)));
+  scf::YieldOp::create(b, loc, zeros);
+  return SmallVector<Value>(taken.getResults());
 }
 
 void LaneEmitter::emitFor(scf::ForOp loop, Value mask) {
@@ -321,7 +366,7 @@ void LaneEmitter::emitOp(Operation &operation, Value mask) {
     return emitWhile(loop, mask);
   if (auto extract = dyn_cast<tensor::ExtractOp>(operation))
     return emitExtract(extract, mask);
-  emitElementwise(operation);
+  emitElementwise(operation, mask);
 }
 
 void LaneEmitter::emitBlock(Block &block, Value mask) {

@@ -87,7 +87,7 @@ DiagnosedSilenceableFailure VectorizeInstancesOp::apply(transform::TransformRewr
   for (Operation *payload : state.getPayloadOps(getTarget()))
     payload->walk([&](linalg::GenericOp op) {
       SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-      if (!ranges.empty() && ranges.back() == getLanes() && llvm::all_of(ArrayRef(ranges).drop_back(), [](int64_t r) { return r == 1; }))
+      if (!ranges.empty() && ranges.back() == int64_t(getLanes()) && llvm::all_of(ArrayRef(ranges).drop_back(), [](int64_t r) { return r == 1; }))
         rows.push_back(op);
     });
   for (linalg::GenericOp row : rows) {

@@ -159,3 +159,13 @@ func.func @host(%x: f32) -> (f32, f32) {
 
 // CHECK-LABEL: func.func private @types(!dfg.run, !dfg.stream)
 func.func private @types(!dfg.run, !dfg.stream)
+
+// Names of the graph may be used again inside a node, which sees nothing of the graph but its operands.
+// CHECK-LABEL: dfg.graph @shadow
+dfg.graph @shadow(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
+  %y = dfg.node @same grid(%i = %n) (each %x = %x : tensor<?xf32>) -> tensor<?xf32> {
+    %n = arith.addf %x, %x : f32
+    dfg.yield %n : f32
+  }
+  dfg.return %y : tensor<?xf32>
+}
