@@ -11,13 +11,6 @@
 using namespace tessera;
 using namespace tessera::cli;
 
-static std::string stageNames() {
-  std::string names;
-  for (const StageInfo &info : stageTable)
-    names += (names.empty() ? "" : ", ") + std::string(info.name);
-  return names;
-}
-
 static int parseStop(const std::string &text, std::optional<Stage> &stage) {
   if (text.empty())
     return 0;
@@ -84,7 +77,7 @@ void cli::addCompile(CLI::App &app, Action &action) {
   sub->add_option("-o,--output", args->out, "the portable object; default: the input's name with .tsr");
   sub->add_option("--schedule", args->options.schedulePath,
                   "schedule scripts (a transform-dialect module) to store with the program");
-  sub->add_option("--stop-after", args->stop, "stop after a stage and print the IR: " + stageNames());
+  sub->add_option("--stop-after", args->stop, "stop after a stage and print the IR: import, graph");
   sub->add_option("--dump-stages", args->options.dumpDir, "write the IR after each stage into this folder");
   sub->add_option("--frontend-option", args->frontendOptions, "name=value, for the front end of the input");
   sub->footer("example: tessera compile examples/edge/edge.mlir -o edge.tsr");
@@ -113,6 +106,8 @@ static Status renameProgram(Portable &program, const std::string &path, const st
 static int runInstall(InstallArgs &args) {
   if (int status = parseStop(args.stop, args.options.stopAfter))
     return status;
+  if (args.options.stopAfter && *args.options.stopAfter < Stage::Place)
+    return fail("'install' begins with the stage 'place'; give --stop-after=" + args.stop + " to 'compile'");
   if (args.mode != "fast" && args.mode != "strict")
     return fail("--mode: expected 'fast' or 'strict', but got '" + args.mode + "'");
   args.options.target.strict = args.mode == "strict";
@@ -146,8 +141,10 @@ static int runInstall(InstallArgs &args) {
     FailureOr<Installed> installed = install(session, programs, args.options);
     if (failed(installed))
       return fail("nothing was installed");
-    if (args.options.stopAfter)
+    if (args.options.stopAfter && *args.options.stopAfter != Stage::Link) {
+      llvm::outs() << installed->ir;
       return 0;
+    }
     Status written = writeInstalled(*installed, args.out);
     if (!written.ok())
       return fail(written.message());
@@ -175,7 +172,7 @@ void cli::addInstall(CLI::App &app, Action &action) {
                   "LLVM's name of the CPU; default: this machine's, or generic");
   sub->add_option("--features", args->options.target.features,
                   "CPU features in LLVM's form, e.g. +avx2,+fma");
-  sub->add_option("--stop-after", args->stop, "stop after a stage (with --dump-stages): " + stageNames());
+  sub->add_option("--stop-after", args->stop, "stop after a stage and print the IR: place, schedule, lower, emit, link");
   sub->add_option("--dump-stages", args->options.dumpDir, "write the IR after each stage into this folder");
   sub->footer("example: tessera install edge.tsr -o edge.tsx");
   sub->callback([args, &action] { action = [args] { return runInstall(*args); }; });

@@ -49,16 +49,22 @@ Session::Session(bool verbose) : sourceMgr(std::make_shared<llvm::SourceMgr>()) 
 
 Session::~Session() { handler.reset(); }
 
-Status tessera::dumpStage(Operation *module, Stage stage, const std::string &dir) {
+std::string tessera::printStage(ArrayRef<Operation *> ops) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  for (Operation *op : ops) {
+    op->print(os, OpPrintingFlags().elideLargeElementsAttrs());
+    os << "\n";
+  }
+  return text;
+}
+
+Status tessera::dumpStage(ArrayRef<Operation *> ops, Stage stage, const std::string &dir) {
   if (dir.empty())
     return Status::success();
   if (std::error_code ec = llvm::sys::fs::create_directories(dir))
     return Status::error(StatusCode::Io, "cannot create folder '" + dir + "': " + ec.message());
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  module->print(os, OpPrintingFlags().elideLargeElementsAttrs());
-  os << "\n";
-  return writeFile(dir + "/" + std::to_string(int(stage) + 1) + "-" + getInfo(stage).name + ".mlir", text);
+  return writeFile(dir + "/" + std::to_string(int(stage) + 1) + "-" + getInfo(stage).name + ".mlir", printStage(ops));
 }
 
 // Both modules of a portable object in one, so that one section holds them.
@@ -102,7 +108,7 @@ FailureOr<Portable> tessera::compileFile(Session &session, const std::string &pa
     return failure();
   if (program.module->getOps<dfg::GraphOp>().empty())
     return fail("'" + path + "' holds no graph; expected at least one 'dfg.graph'");
-  if (Status s = dumpStage(*program.module, Stage::Import, options.dumpDir); !s.ok())
+  if (Status s = dumpStage(program.module->getOperation(), Stage::Import, options.dumpDir); !s.ok())
     return fail(s.message());
   if (!options.schedulePath.empty()) {
     auto scripts = readScripts(session, options.schedulePath);
@@ -114,7 +120,7 @@ FailureOr<Portable> tessera::compileFile(Session &session, const std::string &pa
     return program;
   if (failed(runGraphStage(*program.module)))
     return failure();
-  if (Status s = dumpStage(*program.module, Stage::Graph, options.dumpDir); !s.ok())
+  if (Status s = dumpStage(program.module->getOperation(), Stage::Graph, options.dumpDir); !s.ok())
     return fail(s.message());
   return program;
 }

@@ -61,6 +61,7 @@ struct Installed {
   std::vector<std::pair<std::string, std::string>> images; ///< of targets with code of their own: section, content
   uint64_t savedBytes = 0; ///< by storing equal kernels and constants of several programs once
   unsigned savedKernels = 0;
+  std::string ir; ///< after the stage that was stopped after; the rest is empty then
 };
 
 /// Specialises programs for a machine: the stages from `place` on.
@@ -70,7 +71,9 @@ Status writeInstalled(const Installed &program, const std::string &path);
 /// The stage `graph`: checks and simplifies all graphs of a module in place.
 LogicalResult runGraphStage(ModuleOp module);
 
+/// The IR after a stage as text: large constants left out.
+std::string printStage(ArrayRef<Operation *> ops);
 /// Writes the IR after a stage to `dir`/N-name.mlir; does nothing without a folder.
-Status dumpStage(Operation *module, Stage stage, const std::string &dir);
+Status dumpStage(ArrayRef<Operation *> ops, Stage stage, const std::string &dir);
 
 } // namespace tessera

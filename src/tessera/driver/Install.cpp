@@ -140,13 +140,24 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
       jobs.back().graph = graph;
       jobs.back().portable = &program;
     }
+  // Shows a stage to who asked for it; true when it was the last one.
+  auto show = [&](Stage stage, ArrayRef<Operation *> ops) -> FailureOr<bool> {
+    if (Status s = dumpStage(ops, stage, options.dumpDir); !s.ok())
+      return emitError(UnknownLoc::get(ctx)) << s.message(), failure();
+    if (options.stopAfter != stage)
+      return false;
+    result.ir = printStage(ops);
+    return true;
+  };
+  SmallVector<Operation *> shown;
   for (Job &job : jobs) {
     if (failed(normaliseGraph(job.graph)) || failed(place(job.graph, options)))
       return failure();
-    if (Status s = dumpStage(job.graph, Stage::Place, options.dumpDir); !s.ok())
-      return fail(s.message());
+    shown.push_back(job.graph);
   }
-  if (options.stopAfter == Stage::Place)
+  if (FailureOr<bool> last = show(Stage::Place, shown); failed(last))
+    return failure();
+  else if (*last)
     return result;
 
   // One module of kernels for each target that makes code, in the order in which they are first needed.
@@ -192,21 +203,22 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
       }
     }
   }
+  shown.clear();
   for (auto &kernels : all) {
     if (failed(verify(*kernels->module)))
       return failure();
-    if (Status s = dumpStage(*kernels->module, Stage::Schedule, options.dumpDir); !s.ok())
-      return fail(s.message());
+    shown.push_back(*kernels->module);
   }
-  if (options.stopAfter == Stage::Schedule)
+  if (FailureOr<bool> last = show(Stage::Schedule, shown); failed(last))
+    return failure();
+  else if (*last)
     return result;
-  for (auto &kernels : all) {
+  for (auto &kernels : all)
     if (failed(kernels->target->lower(*kernels->module, kernels->nodes, options.target)))
       return failure();
-    if (Status s = dumpStage(*kernels->module, Stage::Lower, options.dumpDir); !s.ok())
-      return fail(s.message());
-  }
-  if (options.stopAfter == Stage::Lower)
+  if (FailureOr<bool> last = show(Stage::Lower, shown); failed(last))
+    return failure();
+  else if (*last)
     return result;
   for (auto &kernels : all) {
     FailureOr<TargetCode> code = kernels->target->emit(*kernels->module, options.target);
