@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// See CpuBackend.h. The runtime is used through its public C interface, as an embedding program would; on other
-// machines through the command line.
+// See CpuBackend.h. The runtime is used through its public C interface, as an embedding program would; on
+// other machines through the command line.
 #include "CpuBackend.h"
 
 #include "tessera/base/Container.h"
@@ -19,7 +19,8 @@ using namespace tessera::conformance;
 
 static std::optional<ElementType> typeOf(Type type) { return parseElementType(plan::typeName(type)); }
 
-FailureOr<std::string> conformance::installModule(Session &session, ModuleOp module, const BackendOptions &options) {
+FailureOr<std::string> conformance::installModule(Session &session, ModuleOp module,
+                                                  const BackendOptions &options) {
   std::vector<Portable> programs(1);
   programs[0].module = cast<ModuleOp>(module->clone());
   programs[0].source = "test";
@@ -65,7 +66,8 @@ static std::string deviceList(const BackendOptions &options) {
 }
 
 static FailureOr<std::vector<oracle::Array>> runHere(const std::string &bytes, dfg::GraphOp graph,
-                                                     ArrayRef<oracle::Array> inputs, const BackendOptions &options) {
+                                                     ArrayRef<oracle::Array> inputs,
+                                                     const BackendOptions &options) {
   auto fail = [&](const Twine &what) -> FailureOr<std::vector<oracle::Array>> {
     llvm::errs() << what << ": " << tsr_last_error() << "\n";
     return failure();
@@ -76,7 +78,9 @@ static FailureOr<std::vector<oracle::Array>> runHere(const std::string &bytes, d
   tsr_options open;
   tsr_options_init(&open);
   open.threads = options.threads;
-  open.policy = options.policy == "eft" ? TSR_POLICY_EFT : options.policy == "energy" ? TSR_POLICY_ENERGY : TSR_POLICY_STATIC;
+  open.policy = options.policy == "eft"      ? TSR_POLICY_EFT
+                : options.policy == "energy" ? TSR_POLICY_ENERGY
+                                             : TSR_POLICY_STATIC;
   std::string devices = deviceList(options);
   open.devices = devices.c_str();
   if (tsr_program_open(h.module, graph.getSymName().str().c_str(), &open, &h.program))
@@ -129,15 +133,16 @@ static FailureOr<std::vector<oracle::Array>> runElsewhere(const std::string &byt
   auto path = [&](const Twine &name) { return (folder + "/" + name).str(); };
   if (Status s = writeFile(path("program.tsx"), std::string_view(bytes)); !s.ok())
     return fail(s.message());
-  std::string command = options.runner + " run " + path("program.tsx") + " --program " + graph.getSymName().str() +
-                        " --threads " + std::to_string(options.threads) + " --device " + deviceList(options) +
-                        " --policy " + options.policy;
+  std::string command = options.runner + " run " + path("program.tsx") + " --program " +
+                        graph.getSymName().str() + " --threads " + std::to_string(options.threads) +
+                        " --device " + deviceList(options) + " --policy " + options.policy;
   for (auto [i, a] : llvm::enumerate(inputs)) {
     std::optional<ElementType> type = typeOf(a.elementType);
     std::string file = path("in" + Twine(i) + ".npy");
     if (!type)
       return fail("input type");
-    if (Status s = writeNpy(file, npyTypeFor(*type), a.shape, std::as_bytes(std::span(a.bytes.data(), a.bytes.size())));
+    if (Status s = writeNpy(file, npyTypeFor(*type), a.shape,
+                            std::as_bytes(std::span(a.bytes.data(), a.bytes.size())));
         !s.ok())
       return fail(s.message());
     command += " --input " + cast<StringAttr>(graph.getArgNames()[i]).str() + "=" + file;
@@ -169,17 +174,19 @@ static FailureOr<std::vector<oracle::Array>> runElsewhere(const std::string &byt
   return results;
 }
 
-FailureOr<std::vector<oracle::Array>> conformance::runProgram(const std::string &installed, dfg::GraphOp graph,
+FailureOr<std::vector<oracle::Array>> conformance::runProgram(const std::string &installed,
+                                                              dfg::GraphOp graph,
                                                               ArrayRef<oracle::Array> inputs,
                                                               const BackendOptions &options, bool *stopped) {
   bool ignored = false;
-  return options.runner.empty() ? runHere(installed, graph, inputs, options)
-                                : runElsewhere(installed, graph, inputs, options, stopped ? *stopped : ignored);
+  return options.runner.empty()
+             ? runHere(installed, graph, inputs, options)
+             : runElsewhere(installed, graph, inputs, options, stopped ? *stopped : ignored);
 }
 
-FailureOr<std::vector<oracle::Array>> conformance::runInstalled(Session &session, ModuleOp module, StringRef graph,
-                                                                ArrayRef<oracle::Array> inputs,
-                                                                const BackendOptions &options, bool *stopped) {
+FailureOr<std::vector<oracle::Array>>
+conformance::runInstalled(Session &session, ModuleOp module, StringRef graph, ArrayRef<oracle::Array> inputs,
+                          const BackendOptions &options, bool *stopped) {
   FailureOr<std::string> installed = installModule(session, module, options);
   if (failed(installed))
     return failure();

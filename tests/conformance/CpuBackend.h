@@ -11,24 +11,26 @@ namespace tessera::conformance {
 struct BackendOptions {
   bool strict = true; ///< no contraction: results without float reductions are bit for bit the oracle's
   unsigned threads = 2;
-  std::string device = "cpu";      ///< which nodes run on first; the CPU stands behind it
-  std::string policy = "static";   ///< how a node's device is chosen
-  TargetOptions machine;           ///< triple, CPU and features; empty means this machine
-  std::string runner;              ///< a command that is `tessera` on another machine, e.g. under an emulator
+  std::string device = "cpu";    ///< which nodes run on first; the CPU stands behind it
+  std::string policy = "static"; ///< how a node's device is chosen
+  TargetOptions machine;         ///< triple, CPU and features; empty means this machine
+  std::string runner;            ///< a command that is `tessera` on another machine, e.g. under an emulator
 };
 
 /// Compiles and installs a module that has not been through the stage `graph`. Returns the file's content.
 FailureOr<std::string> installModule(Session &session, ModuleOp module, const BackendOptions &options);
 
-/// Runs one graph of an installed program. Prints the runtime's error on failure. `stopped` becomes true when an
-/// emulator met a fault of its own (QEMU 7.2 asserts on RISC-V's vector conversions with a static rounding mode).
+/// Runs one graph of an installed program. Prints the runtime's error on failure. `stopped` becomes true when
+/// an emulator met a fault of its own (QEMU 7.2 asserts on RISC-V's vector conversions with a static rounding
+/// mode).
 FailureOr<std::vector<oracle::Array>> runProgram(const std::string &installed, dfg::GraphOp graph,
-                                                 ArrayRef<oracle::Array> inputs, const BackendOptions &options,
-                                                 bool *stopped = nullptr);
+                                                 ArrayRef<oracle::Array> inputs,
+                                                 const BackendOptions &options, bool *stopped = nullptr);
 
-/// Compiles, installs, loads and runs one graph. Emits diagnostics, or prints the runtime's error, on failure.
+/// Compiles, installs, loads and runs one graph. Emits diagnostics, or prints the runtime's error, on
+/// failure.
 FailureOr<std::vector<oracle::Array>> runInstalled(Session &session, ModuleOp module, StringRef graph,
-                                                   ArrayRef<oracle::Array> inputs, const BackendOptions &options,
-                                                   bool *stopped = nullptr);
+                                                   ArrayRef<oracle::Array> inputs,
+                                                   const BackendOptions &options, bool *stopped = nullptr);
 
 } // namespace tessera::conformance

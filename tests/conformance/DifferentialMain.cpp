@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tessera-differential: random programs, or given ones with random inputs, on the oracle and on an installed program
-// for any machine that can be run here; any difference is a bug.
+// tessera-differential: random programs, or given ones with random inputs, on the oracle and on an installed
+// program for any machine that can be run here; any difference is a bug.
 #include "CpuBackend.h"
 #include "RandomBody.h"
 #include "RandomGraph.h"
@@ -173,7 +173,8 @@ int main(int argc, char **argv) {
   if (const char *full = std::getenv("TESSERA_FULL"); full && *full == '1')
     options.count *= 10;
   uint64_t programs = 0, failures = 0, stops = 0;
-  auto report = [&](const std::string &name, const std::optional<std::string> &difference, bool stopped = false) {
+  auto report = [&](const std::string &name, const std::optional<std::string> &difference,
+                    bool stopped = false) {
     ++programs;
     stops += stopped;
     if (stopped)
@@ -207,8 +208,10 @@ int main(int argc, char **argv) {
         [](Diagnostic &d) { return success(d.getSeverity() != DiagnosticSeverity::Error); });
     std::string name = "seed " + std::to_string(s);
     RandomProgram program = makeRandomProgram(session.context(), s);
-    session.sources()->AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(program.text, name), llvm::SMLoc());
-    OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(program.text, ParserConfig(&session.context()), name);
+    session.sources()->AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(program.text, name),
+                                          llvm::SMLoc());
+    OwningOpRef<ModuleOp> module =
+        parseSourceString<ModuleOp>(program.text, ParserConfig(&session.context()), name);
     if (!module) {
       report(name, "does not parse");
       continue;

@@ -72,7 +72,9 @@ struct Kernels {
 static constexpr StringLiteral hostTarget = "cpu";
 
 // Who makes the code for a target's versions.
-static StringRef makerOf(StringRef target) { return findTarget(target)->runsHostCode() ? StringRef(hostTarget) : target; }
+static StringRef makerOf(StringRef target) {
+  return findTarget(target)->runsHostCode() ? StringRef(hostTarget) : target;
+}
 
 static LogicalResult checkTargets(const InstallOptions &options, Location loc) {
   for (const std::string &name : options.targets)
@@ -106,7 +108,8 @@ static std::string symbolName(StringRef graph, StringRef node, unsigned unique) 
   return name + "_" + std::to_string(unique);
 }
 
-FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable> programs, const InstallOptions &options) {
+FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable> programs,
+                                      const InstallOptions &options) {
   MLIRContext *ctx = &session.context();
   OpBuilder b(ctx);
   Installed result;
@@ -193,7 +196,8 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
           return failure();
         NodeLowering lowering{node, payload->func, planPayload(*job.plan, node, *payload), {}, {}, {}};
         lowering.version.target = maker.str();
-        if (failed(scheduleNode(lowering, *kernels.target, job.portable->scripts.get(), ownScripts, options.target)))
+        if (failed(scheduleNode(lowering, *kernels.target, job.portable->scripts.get(), ownScripts,
+                                options.target)))
           return failure();
         std::string key = node.getName().str() + (maker == hostTarget ? "" : " on " + maker.str());
         if (!lowering.version.script.empty())

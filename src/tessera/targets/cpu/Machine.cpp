@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The machine that code is made for: from what the user said, or from the one we run on, to the names that LLVM's
-// code generator wants and the features that the loader will ask for.
+// The machine that code is made for: from what the user said, or from the one we run on, to the names that
+// LLVM's code generator wants and the features that the loader will ask for.
 #include "tessera/base/CpuInfo.h"
 #include "tessera/base/Diag.h"
 #include "tessera/targets/cpu/Cpu.h"
@@ -30,16 +30,19 @@ const llvm::Target *cpu::findCodeGenerator(const Machine &machine, std::string &
   return llvm::TargetRegistry::lookupTarget(llvm::Triple(machine.triple), error);
 }
 
-// Instruction sets that base/CpuInfo.cpp can detect. A CPU's name implies more than these: tuning, and what no
-// kernel uses; asking for those would refuse programs that run.
+// Instruction sets that base/CpuInfo.cpp can detect. A CPU's name implies more than these: tuning, and what
+// no kernel uses; asking for those would refuse programs that run.
 static ArrayRef<StringRef> detectable(const llvm::Triple &triple) {
-  static const StringRef x86[] = {"sse3",     "ssse3",    "sse4.1",   "sse4.2",     "popcnt",       "avx",
-                                  "fma",      "f16c",     "avx2",     "bmi",        "bmi2",         "lzcnt",
-                                  "movbe",    "avxvnni",  "gfni",     "avx512f",    "avx512dq",     "avx512ifma",
-                                  "avx512cd", "avx512bw", "avx512vl", "avx512vbmi", "avx512vbmi2",  "avx512vnni",
-                                  "avx512bf16", "avx512fp16", "avx512bitalg", "avx512vpopcntdq", "amx-tile", "amx-int8",
-                                  "amx-bf16", "amx-fp16"};
-  static const StringRef arm[] = {"neon", "lse", "fullfp16", "rdm", "dotprod", "sve", "fp16fml", "sve2", "i8mm", "bf16"};
+  static const StringRef x86[] = {"sse3",       "ssse3",      "sse4.1",       "sse4.2",
+                                  "popcnt",     "avx",        "fma",          "f16c",
+                                  "avx2",       "bmi",        "bmi2",         "lzcnt",
+                                  "movbe",      "avxvnni",    "gfni",         "avx512f",
+                                  "avx512dq",   "avx512ifma", "avx512cd",     "avx512bw",
+                                  "avx512vl",   "avx512vbmi", "avx512vbmi2",  "avx512vnni",
+                                  "avx512bf16", "avx512fp16", "avx512bitalg", "avx512vpopcntdq",
+                                  "amx-tile",   "amx-int8",   "amx-bf16",     "amx-fp16"};
+  static const StringRef arm[] = {"neon", "lse",     "fullfp16", "rdm",  "dotprod",
+                                  "sve",  "fp16fml", "sve2",     "i8mm", "bf16"};
   static const StringRef riscv[] = {"a", "c", "d", "f", "m", "v", "zba", "zbb", "zbs", "zfh", "zvfh"};
   if (triple.isX86())
     return x86;
@@ -67,8 +70,8 @@ static Machine nameMachine(const TargetOptions &options) {
   llvm::Triple triple(machine.triple);
   if (options.triple.empty() && options.cpu.empty()) {
     machine.cpu = llvm::sys::getHostCPUName().str();
-    // With what is missing, too: a virtual machine may hide features that the CPU's name implies. What the user asks
-    // for comes last and wins.
+    // With what is missing, too: a virtual machine may hide features that the CPU's name implies. What the
+    // user asks for comes last and wins.
     std::string host;
     for (auto &feature : llvm::sys::getHostCPUFeatures())
       host += (host.empty() ? "" : ",") + std::string(feature.second ? "+" : "-") + feature.first().str();
@@ -90,7 +93,8 @@ LogicalResult cpu::checkMachine(const TargetOptions &options, Location loc) {
   if (!target)
     return emitError(loc, "no code generator for '") << machine.triple << "': " << error;
   // Asked with no CPU: an unknown one would be warned of and then ignored.
-  std::unique_ptr<llvm::MCSubtargetInfo> info(target->createMCSubtargetInfo(llvm::Triple(machine.triple), "", ""));
+  std::unique_ptr<llvm::MCSubtargetInfo> info(
+      target->createMCSubtargetInfo(llvm::Triple(machine.triple), "", ""));
   if (!info->isCPUStringValid(machine.cpu)) {
     std::vector<std::string> names;
     for (const llvm::SubtargetSubTypeKV &known : info->getAllProcessorDescriptions())
@@ -118,8 +122,8 @@ LogicalResult cpu::checkMachine(const TargetOptions &options, Location loc) {
 
 Machine cpu::getMachine(const TargetOptions &options) {
   Machine machine = nameMachine(options);
-  // x86's conversions to bf16 take denormal numbers for zero, whatever the mode; our results are to be the same
-  // everywhere, so LLVM may not choose these instructions.
+  // x86's conversions to bf16 take denormal numbers for zero, whatever the mode; our results are to be the
+  // same everywhere, so LLVM may not choose these instructions.
   if (llvm::Triple(machine.triple).isX86())
     machine.features += std::string(machine.features.empty() ? "" : ",") + "-avx512bf16,-avxneconvert";
   std::unique_ptr<llvm::MCSubtargetInfo> info = describe(machine);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The math dialect on CPUs. Functions become calls of our builtins, which are linked as bitcode, inlined and
-// vectorised with the loop around them; what arithmetic can say becomes arithmetic; operations with an instruction
-// of their own (sqrt, fma, floor, counting bits, …) stay for the conversion to LLVM. Where LLVM would round a half
-// type twice, the operation is spelled out.
+// vectorised with the loop around them; what arithmetic can say becomes arithmetic; operations with an
+// instruction of their own (sqrt, fma, floor, counting bits, …) stay for the conversion to LLVM. Where LLVM
+// would round a half type twice, the operation is spelled out.
 #include "tessera/targets/cpu/Cpu.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -23,7 +23,8 @@ private:
   /// Applies `scalar` to each lane of the operands; the back end joins the lanes again where it can.
   FailureOr<Value> mapLanes(OpBuilder &b, Operation *op, Type result,
                             function_ref<Value(OpBuilder &, ValueRange)> scalar);
-  /// A call of builtin `name` for scalars of type `computed`, the arguments converted to it and the result from it.
+  /// A call of builtin `name` for scalars of type `computed`, the arguments converted to it and the result
+  /// from it.
   Value call(OpBuilder &b, Location loc, StringRef name, Type computed, ValueRange args, Type result);
 
   ModuleOp module;
@@ -31,8 +32,8 @@ private:
 
 } // namespace
 
-// Functions of the math dialect and the builtins that compute them in double precision; those for single precision
-// have an `f` at the end.
+// Functions of the math dialect and the builtins that compute them in double precision; those for single
+// precision have an `f` at the end.
 static StringRef builtinFor(Operation *op) {
   static const llvm::StringMap<StringRef> names = {
       {"math.exp", "exp"},     {"math.exp2", "exp2"},   {"math.expm1", "expm1"}, {"math.log", "log"},
@@ -68,44 +69,89 @@ static Value integerLike(OpBuilder &b, Location loc, Type type, int64_t value) {
   return arith::ConstantOp::create(b, loc, attr);
 }
 
-// fma on a half type → the product, which is exact in f64, and the sum rounded to odd: of the two neighbours of the
-// exact sum the one whose last bit is set, so that rounding once more to the half type goes the right way. LLVM would
-// compute in f32 and round twice.
+// `rounded`, the nearest number to an exact value, and `lost`, what is missing from it → that value rounded
+// to odd: of its two neighbours the one whose last bit is set, so that rounding once more to a narrower type
+// goes the right way.
+static Value roundToOdd(OpBuilder &b, Location loc, Value rounded, Value lost) {
+  Type type = rounded.getType();
+  Type bits = likeType(type, b.getIntegerType(getElementTypeOrSelf(type).getIntOrFloatBitWidth()));
+  auto compare = [&](arith::CmpFPredicate predicate, Value p) -> Value {
+    Value zero = constantLike(b, loc, p.getType(), APFloat(0.0));
+    return arith::CmpFOp::create(b, loc, predicate, p, zero);
+  };
+  Value one = integerLike(b, loc, bits, 1), none = integerLike(b, loc, bits, 0),
+        back = integerLike(b, loc, bits, -1);
+  Value pattern = arith::BitcastOp::create(b, loc, bits, rounded);
+  Value last = arith::AndIOp::create(b, loc, pattern, one);
+  Value even = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, last, none);
+  // Ordered, so that infinities and NaN, whose loss is NaN, stay; and zero is what it is.
+  Value inexact = arith::AndIOp::create(b, loc, even, compare(arith::CmpFPredicate::ONE, lost));
+  inexact = arith::AndIOp::create(b, loc, inexact, compare(arith::CmpFPredicate::ONE, rounded));
+  Value outward =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, compare(arith::CmpFPredicate::OGT, lost),
+                            compare(arith::CmpFPredicate::OGT, rounded));
+  Value step = arith::SelectOp::create(b, loc, outward, one, back);
+  Value odd = arith::AddIOp::create(b, loc, pattern, arith::SelectOp::create(b, loc, inexact, step, none));
+  return arith::BitcastOp::create(b, loc, type, odd);
+}
+
+// f64 → bf16 by way of f32; the step from f32 is expanded later.
+static Value doubleToBf16(OpBuilder &b, Location loc, Value x, Type result) {
+  Value narrow = arith::TruncFOp::create(b, loc, likeType(x.getType(), b.getF32Type()), x);
+  Value back = arith::ExtFOp::create(b, loc, x.getType(), narrow);
+  Value lost = arith::SubFOp::create(b, loc, x, back);
+  return arith::TruncFOp::create(b, loc, result, roundToOdd(b, loc, narrow, lost));
+}
+
+// fma on a half type → the product, which is exact in f64, and the sum rounded to odd. LLVM would compute in
+// f32 and round twice.
 static Value fmaOfHalves(OpBuilder &b, Location loc, Value x, Value y, Value z) {
-  Type type = x.getType(), wide = likeType(type, b.getF64Type()), bits = likeType(type, b.getI64Type());
+  Type type = x.getType(), wide = likeType(type, b.getF64Type());
   auto widen = [&](Value v) -> Value { return arith::ExtFOp::create(b, loc, wide, v); };
   auto add = [&](Value p, Value q) -> Value { return arith::AddFOp::create(b, loc, p, q); };
   auto sub = [&](Value p, Value q) -> Value { return arith::SubFOp::create(b, loc, p, q); };
-  auto compare = [&](arith::CmpFPredicate predicate, Value p, Value q) -> Value {
-    return arith::CmpFOp::create(b, loc, predicate, p, q);
-  };
   Value product = arith::MulFOp::create(b, loc, widen(x), widen(y)), addend = widen(z);
   Value sum = add(product, addend);
   // What the sum lost (Knuth's two-sum).
   Value part = sub(sum, product);
   Value lost = add(sub(product, sub(sum, part)), sub(addend, part));
-  Value zero = constantLike(b, loc, wide, APFloat(0.0));
-  Value one = integerLike(b, loc, bits, 1), none = integerLike(b, loc, bits, 0), back = integerLike(b, loc, bits, -1);
-  Value pattern = arith::BitcastOp::create(b, loc, bits, sum);
-  Value even = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, arith::AndIOp::create(b, loc, pattern, one), none);
-  Value inexact = arith::AndIOp::create(b, loc, even, compare(arith::CmpFPredicate::ONE, lost, zero));
-  Value outward = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, compare(arith::CmpFPredicate::OGT, lost, zero),
-                                        compare(arith::CmpFPredicate::OGT, sum, zero));
-  Value step = arith::SelectOp::create(b, loc, outward, one, back);
-  Value odd = arith::AddIOp::create(b, loc, pattern, arith::SelectOp::create(b, loc, inexact, step, none));
-  return arith::TruncFOp::create(b, loc, type, arith::BitcastOp::create(b, loc, wide, odd));
+  Value odd = roundToOdd(b, loc, sum, lost);
+  if (getElementTypeOrSelf(type).isBF16())
+    return doubleToBf16(b, loc, odd, type);
+  return arith::TruncFOp::create(b, loc, type, odd);
 }
 
-// An integer → bf16 by way of a wider type, f32 for i32 and f64 for i64, in which it is exact once the bits that have
-// no room are gathered in the last one that has; LLVM would take f32 for both and round twice.
+// Arithmetic on bf16 → the same on f32, rounded once more, which for these operations is right; the rounding
+// is spelled out later, since not all of LLVM's back ends round bf16 to the nearest.
+static Value inSingle(OpBuilder &b, Operation *op) {
+  Location loc = op->getLoc();
+  Type type = op->getResult(0).getType(), wide = likeType(type, b.getF32Type());
+  OperationState state(loc, op->getName());
+  for (Value operand : op->getOperands())
+    state.operands.push_back(arith::ExtFOp::create(b, loc, wide, operand));
+  state.addTypes(wide);
+  state.propertiesAttr = op->getPropertiesAsAttribute();
+  return arith::TruncFOp::create(b, loc, type, b.create(state)->getResult(0));
+}
+
+// An integer → bf16 by way of a wider type, f32 for i32 and f64 for i64, in which it is exact once the bits
+// that have no room are gathered in the last one that has; LLVM would take f32 for both and round twice.
 static Value integerToBf16(OpBuilder &b, Location loc, Value x, Type result, bool isSigned) {
   Type type = x.getType();
-  bool isLong = getElementTypeOrSelf(type).getIntOrFloatBitWidth() == 64;
+  unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  if (width < 32) {
+    Type single = likeType(type, b.getF32Type());
+    Value number = isSigned ? arith::SIToFPOp::create(b, loc, single, x).getResult()
+                            : arith::UIToFPOp::create(b, loc, single, x).getResult();
+    return arith::TruncFOp::create(b, loc, result, number);
+  }
+  bool isLong = width == 64;
   auto constant = [&](int64_t v) { return integerLike(b, loc, type, v); };
   int64_t limit = int64_t(1) << (isLong ? 53 : 24), unit = isLong ? 0x800 : 0x100;
   // |x| > limit, as one unsigned comparison.
   Value shifted = isSigned ? arith::AddIOp::create(b, loc, x, constant(limit)).getResult() : x;
-  Value large = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, shifted, constant(isSigned ? 2 * limit : limit));
+  Value large = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, shifted,
+                                      constant(isSigned ? 2 * limit : limit));
   Value low = arith::AndIOp::create(b, loc, x, constant(unit - 1));
   Value any = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, low, constant(0));
   Value high = arith::AndIOp::create(b, loc, x, constant(-unit));
@@ -114,7 +160,8 @@ static Value integerToBf16(OpBuilder &b, Location loc, Value x, Type result, boo
   Type wide = likeType(type, isLong ? Type(b.getF64Type()) : Type(b.getF32Type()));
   Value number = isSigned ? arith::SIToFPOp::create(b, loc, wide, x).getResult()
                           : arith::UIToFPOp::create(b, loc, wide, x).getResult();
-  return arith::TruncFOp::create(b, loc, result, number);
+  return isLong ? doubleToBf16(b, loc, number, result)
+                : arith::TruncFOp::create(b, loc, result, number).getResult();
 }
 
 static Value convertFloat(OpBuilder &b, Location loc, Value v, Type to) {
@@ -123,10 +170,13 @@ static Value convertFloat(OpBuilder &b, Location loc, Value v, Type to) {
     return v;
   if (from < width)
     return arith::ExtFOp::create(b, loc, to, v);
+  if (from == 64 && to.isBF16())
+    return doubleToBf16(b, loc, v, to);
   return arith::TruncFOp::create(b, loc, to, v);
 }
 
-Value MathLowering::call(OpBuilder &b, Location loc, StringRef name, Type computed, ValueRange args, Type result) {
+Value MathLowering::call(OpBuilder &b, Location loc, StringRef name, Type computed, ValueRange args,
+                         Type result) {
   auto callee = module.lookupSymbol<func::FuncOp>(name);
   if (!callee) {
     OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
@@ -192,7 +242,8 @@ LogicalResult MathLowering::lower(Operation *op) {
   auto function = [&](StringRef name) {
     Type computed = element.isF64() ? element : Type(b.getF32Type());
     std::string full = name.str() + (computed.isF64() ? "" : "f");
-    return mapped([&](OpBuilder &b, ValueRange lanes) { return call(b, loc, full, computed, lanes, element); });
+    return mapped(
+        [&](OpBuilder &b, ValueRange lanes) { return call(b, loc, full, computed, lanes, element); });
   };
   if (StringRef name = builtinFor(op); !name.empty()) {
     if (failed(function(name)))
@@ -217,9 +268,18 @@ LogicalResult MathLowering::lower(Operation *op) {
       return success();
     results.push_back(fmaOfHalves(b, loc, op->getOperand(0), op->getOperand(1), op->getOperand(2)));
   } else if (isa<arith::SIToFPOp, arith::UIToFPOp>(op)) {
-    if (!element.isBF16() || getElementTypeOrSelf(op->getOperand(0)).getIntOrFloatBitWidth() < 32)
+    if (!element.isBF16())
       return success();
     results.push_back(integerToBf16(b, loc, op->getOperand(0), type, isa<arith::SIToFPOp>(op)));
+  } else if (isa<arith::TruncFOp>(op)) {
+    if (!element.isBF16() || !operandElement.isF64())
+      return success();
+    results.push_back(doubleToBf16(b, loc, op->getOperand(0), type));
+  } else if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, math::SqrtOp, math::RsqrtOp>(
+                 op)) {
+    if (!element.isBF16())
+      return success();
+    results.push_back(inSingle(b, op));
   } else if (auto clamp = dyn_cast<math::ClampFOp>(op)) {
     Value low = arith::MaximumFOp::create(b, loc, clamp.getValue(), clamp.getMin());
     results.push_back(arith::MinimumFOp::create(b, loc, low, clamp.getMax()));
@@ -252,7 +312,8 @@ LogicalResult MathLowering::run() {
   SmallVector<Operation *> ops;
   module.walk([&](Operation *op) {
     if (isa<math::MathDialect>(op->getDialect()) ||
-        isa<arith::RemFOp, arith::SIToFPOp, arith::UIToFPOp, vector::FMAOp>(op))
+        isa<arith::RemFOp, arith::SIToFPOp, arith::UIToFPOp, arith::TruncFOp, arith::AddFOp, arith::SubFOp,
+            arith::MulFOp, arith::DivFOp, vector::FMAOp>(op))
       ops.push_back(op);
   });
   for (Operation *op : ops)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Equal kernels are stored once. Two kernels are equal when their functions read the same but for their own names:
-// shapes that are static, constants and schedules are part of the code, so equal text is equal meaning.
+// Equal kernels are stored once. Two kernels are equal when their functions read the same but for their own
+// names: shapes that are static, constants and schedules are part of the code, so equal text is equal
+// meaning.
 #include "tessera/base/Sha256.h"
 #include "tessera/targets/cpu/Cpu.h"
 
@@ -9,7 +10,8 @@
 using namespace tessera;
 using namespace tessera::cpu;
 
-// The text of a kernel with its own name replaced; kernels call nothing that is named after them but their body.
+// The text of a kernel with its own name replaced; kernels call nothing that is named after them but their
+// body.
 static std::string fingerprint(ModuleOp module, StringRef kernel, StringRef bodyName) {
   std::string text;
   llvm::raw_string_ostream os(text);

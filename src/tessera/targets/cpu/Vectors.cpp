@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Vector operations, written by hand or by a schedule, down to those that LLVM has: vectors of one dimension in
-// registers, loads and stores. Widths that the CPU does not have are LLVM's business: it splits them.
+// Vector operations, written by hand or by a schedule, down to those that LLVM has: vectors of one dimension
+// in registers, loads and stores. Widths that the CPU does not have are LLVM's business: it splits them.
 #include "tessera/targets/cpu/Cpu.h"
 
 #include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
@@ -13,8 +13,9 @@ using namespace tessera;
 using namespace tessera::cpu;
 
 // An i1 in memory is a byte, but a vector of them is bits:
-// vector.load %m : memref<…xi1>, vector<8xi1> → vector.load %bytes : memref<…xi8>, vector<8xi8>, then arith.trunci
-// and the other way round for stores. The two memrefs are the same for LLVM, so the cast between them is nothing.
+// vector.load %m : memref<…xi1>, vector<8xi1> → vector.load %bytes : memref<…xi8>, vector<8xi8>, then
+// arith.trunci and the other way round for stores. The two memrefs are the same for LLVM, so the cast between
+// them is nothing.
 static void widenBits(Operation *op) {
   auto isBits = [](Type type) { return isa<VectorType>(type) && getElementTypeOrSelf(type).isInteger(1); };
   Value memory;
@@ -40,8 +41,9 @@ static void widenBits(Operation *op) {
       continue;
     }
     // The mask stays as it is, unless it is the value, too; then it is the last operand that is meant.
-    bool isMask = v == mask && (!isa<VectorTransferOpInterface>(op) ? use.getOperandNumber() + 2 == op->getNumOperands()
-                                                                   : use.getOperandNumber() > 0);
+    bool isMask =
+        v == mask && (!isa<VectorTransferOpInterface>(op) ? use.getOperandNumber() + 2 == op->getNumOperands()
+                                                          : use.getOperandNumber() > 0);
     if (isMask || !getElementTypeOrSelf(v.getType()).isInteger(1))
       continue;
     Type wide = b.getI8Type();
@@ -79,18 +81,20 @@ LogicalResult cpu::lowerVectors(ModuleOp kernels) {
   });
   for (Operation *op : accesses)
     widenBits(op);
-  // Products and reductions over several dimensions → arithmetic on rows. Sums are in order, so that strict means
-  // strict.
+  // Products and reductions over several dimensions → arithmetic on rows. Sums are in order, so that strict
+  // means strict.
   if (failed(apply(kernels, [](RewritePatternSet &p) {
         vector::populateVectorContractLoweringPatterns(p, vector::VectorContractLowering::OuterProduct);
         vector::populateVectorOuterProductLoweringPatterns(p);
-        vector::populateVectorMultiReductionLoweringPatterns(p, vector::VectorMultiReductionLowering::InnerReduction);
+        vector::populateVectorMultiReductionLoweringPatterns(
+            p, vector::VectorMultiReductionLowering::InnerReduction);
         vector::populateVectorScanLoweringPatterns(p);
         vector::populateVectorGatherLoweringPatterns(p);
         vector::populateVectorTransferPermutationMapLoweringPatterns(p);
       })))
     return failure();
-  // Transfers of several dimensions → transfers of rows, those that may leave the memory with a mask or a branch.
+  // Transfers of several dimensions → transfers of rows, those that may leave the memory with a mask or a
+  // branch.
   PassManager pm(kernels.getContext());
   pm.addPass(createConvertVectorToSCFPass(VectorTransferToSCFOptions().enableFullUnroll()));
   pm.addPass(createCanonicalizerPass());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The compile-time half of the null target: the skeleton to copy for a new back end, with each answer in its
-// shortest form. The null device has memory of its own but no code of its own, so the compiler asks nothing more
-// of it than where nodes may run; a real target returns false from runsHostCode() and fills the last three.
+// shortest form. The null device has memory of its own but no code of its own, so the compiler asks nothing
+// more of it than where nodes may run; a real target returns false from runsHostCode() and fills the last
+// three.
 #include "tessera/targets/Target.h"
 
 #include "tessera/base/Check.h"

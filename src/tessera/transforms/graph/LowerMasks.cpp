@@ -45,7 +45,8 @@ static void lowerMaskedReductions(ModuleOp kernels) {
     OpBuilder b(mask);
     VectorType type = reduction.getSourceVectorType();
     TypedAttr neutral = neutralFor(b, reduction.getKind(), type.getElementType());
-    Value other = arith::ConstantOp::create(b, mask.getLoc(), DenseElementsAttr::get(type, cast<Attribute>(neutral)));
+    Value other =
+        arith::ConstantOp::create(b, mask.getLoc(), DenseElementsAttr::get(type, cast<Attribute>(neutral)));
     Value chosen = arith::SelectOp::create(b, mask.getLoc(), mask.getMask(), reduction.getVector(), other);
     auto plain = cast<vector::ReductionOp>(b.clone(*reduction));
     plain.getVectorMutable().assign(chosen);

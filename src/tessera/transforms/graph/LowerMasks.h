@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Removes vector.mask before anything else looks at a program: upstream's elimination of common subexpressions takes
-// an operation in the region of a vector.mask for equal to the same operation without a mask.
+// Removes vector.mask before anything else looks at a program: upstream's elimination of common
+// subexpressions takes an operation in the region of a vector.mask for equal to the same operation without a
+// mask.
 #pragma once
 
 #include "tessera/ir/LLVM.h"

@@ -27,6 +27,7 @@ Unsigned tessera___fixunsdfti(double);
 Int tessera___fixsfti(float);
 Unsigned tessera___fixunssfti(float);
 int tessera___popcountdi2(int64_t);
+int64_t tessera___tessera_ipow(int64_t, int64_t);
 float tessera___gnu_h2f_ieee(uint16_t);
 uint16_t tessera___gnu_f2h_ieee(float);
 _Float16 tessera___truncdfhf2(double);
@@ -160,3 +161,15 @@ TEST(Memory, functions) {
 }
 
 } // namespace
+
+TEST(Integer, Power) {
+  EXPECT_EQ(tessera___tessera_ipow(3, 0), 1);
+  EXPECT_EQ(tessera___tessera_ipow(0, 0), 1);
+  EXPECT_EQ(tessera___tessera_ipow(-3, 5), -243);
+  EXPECT_EQ(tessera___tessera_ipow(2, 63), INT64_MIN);
+  EXPECT_EQ(tessera___tessera_ipow(2, 64), 0);
+  EXPECT_EQ(tessera___tessera_ipow(1, -7), 1);
+  EXPECT_EQ(tessera___tessera_ipow(-1, -7), -1);
+  EXPECT_EQ(tessera___tessera_ipow(-1, INT64_MIN), 1);
+  EXPECT_EQ(tessera___tessera_ipow(5, -1), 0);
+}
