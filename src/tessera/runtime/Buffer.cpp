@@ -61,14 +61,17 @@ public:
 
   /// Takes one copy that no node uses out of the device's memory: the least recently used of those whose
   /// content is elsewhere too, otherwise of the others, after writing it back. False when there is none.
-  bool evictOne(Device &device) {
+  bool evictOne(Device &device, const Buffer *asking) {
     std::lock_guard<std::mutex> lock(mutex);
     for (bool wantClean : {true, false}) {
       std::vector<std::pair<uint64_t, Buffer *>> candidates;
-      for (Buffer *buffer : buffers)
+      for (Buffer *buffer : buffers) {
+        if (buffer == asking) // Its mutex is held by this thread.
+          continue;
         if (std::unique_lock<std::mutex> held(buffer->mutex, std::try_to_lock); held)
           if (Buffer::Copy *copy = idleCopy(*buffer, device); copy && buffer->clean(*copy) == wantClean)
             candidates.emplace_back(copy->lastUse, buffer);
+      }
       std::sort(candidates.begin(), candidates.end());
       for (auto [use, buffer] : candidates) {
         std::unique_lock<std::mutex> held(buffer->mutex, std::try_to_lock);
@@ -111,7 +114,7 @@ static Residents &residents() {
 
 EvictionCounts evictions() { return {residents().dropped, residents().written}; }
 
-static Result<void *> takeMemory(Device &device, size_t bytes) {
+static Result<void *> takeMemory(Device &device, size_t bytes, const Buffer *asking) {
   bytes = std::max<size_t>(bytes, 1);
   {
     MemoryCache &cache = memoryCache();
@@ -128,7 +131,8 @@ static Result<void *> takeMemory(Device &device, size_t bytes) {
     return memory;
   trimDeviceMemory(device);
   memory = device.allocate(bytes);
-  while (!memory.ok() && memory.status().code() == StatusCode::OutOfMemory && residents().evictOne(device))
+  while (!memory.ok() && memory.status().code() == StatusCode::OutOfMemory &&
+         residents().evictOne(device, asking))
     memory = device.allocate(bytes);
   return memory;
 }
@@ -229,7 +233,7 @@ Buffer::Copy &Buffer::copyOn(Device &device) {
 Status Buffer::ensureMemory(Copy &copy) {
   if (copy.memory)
     return Status();
-  auto memory = takeMemory(*copy.device, byteSize);
+  auto memory = takeMemory(*copy.device, byteSize, this);
   if (!memory.ok())
     return memory.status();
   copy.memory = *memory;
@@ -374,7 +378,7 @@ Result<void *> Buffer::deviceUpdate(Device &device, bool protect) {
       });
   if (!protect || elsewhere || copy.backup || !device.canCopyFrom(device))
     return copy.memory;
-  auto fresh = takeMemory(device, byteSize);
+  auto fresh = takeMemory(device, byteSize, this);
   if (!fresh.ok())
     return fresh.status();
   if (Status status = device.copyPeer(*fresh, device, copy.memory, byteSize); !status.ok()) {

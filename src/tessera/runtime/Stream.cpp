@@ -496,8 +496,8 @@ Status Stream::pushRefs(std::span<const BufferRef *const> inputs, std::span<cons
   // What is done before we return needs no references to its inputs, and no word to other threads.
   if (atOnce && !gated && !wholeProgram &&
       program->streamItemNs.load(std::memory_order_relaxed) < lockedCost) {
-    claimed.store(item + 1, std::memory_order_relaxed);
     runAtOnce(item);
+    claimed.store(item + 1, std::memory_order_relaxed);
     pushed.store(item + 1, std::memory_order_release);
     publish(slot.done, item + 1);
     const bool sleepers = sleepingHosts.load() != 0;
