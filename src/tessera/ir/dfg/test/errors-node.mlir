@@ -226,9 +226,8 @@ dfg.graph @g(%x: tensor<3xf32>) -> tensor<8xf32> {
 
 // No value from outside but the operands: a node is isolated from above.
 dfg.graph @g(%x: f32) -> f32 {
-  // expected-note @+1 {{required by region isolation constraints}}
   %y = dfg.node @n () -> f32 {
-    // expected-error @+1 {{using value defined outside the region}}
+    // expected-error @+1 {{use of undeclared SSA value name}}
     dfg.yield %x : f32
   }
   dfg.return %y : f32
