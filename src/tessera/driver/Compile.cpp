@@ -97,6 +97,13 @@ FailureOr<Portable> tessera::compileFile(Session &session, const std::string &pa
       llvm::append_range(endings, f->extensions());
     return fail("no front end reads '" + llvm::sys::path::filename(path) + "'; known endings: " + joinNames(endings));
   }
+  std::vector<std::string> known;
+  for (auto &[name, help] : frontend->optionHelp())
+    known.push_back(name);
+  for (auto &[name, value] : options.frontend)
+    if (!llvm::is_contained(known, name))
+      return fail(known.empty() ? "the front end '" + frontend->name() + "' has no options, but got '" + name + "'"
+                                : unknownName("option", name, "options of the front end '" + frontend->name() + "'", known));
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/true);
   if (!buffer)
     return fail("cannot read '" + path + "': " + buffer.getError().message());
