@@ -174,6 +174,13 @@ int main(int argc, char **argv) {
   } catch (const CLI::CallForHelp &e) {
     return app.exit(e);
   } catch (const CLI::ParseError &e) {
+    bool known = argc < 2 || argv[1][0] == '-';
+    for (const CLI::App *sub : app.get_subcommands([](const CLI::App *) { return true; }))
+      known = known || sub->get_name() == argv[1];
+    if (!known)
+      return fail(
+          std::string("'tessera ") + argv[1] +
+          "' is not part of this version; commands: compile, install, run, bench, explain, targets, doctor");
     std::string command;
     for (CLI::App *sub : app.get_subcommands())
       command = sub->get_name() + " ";

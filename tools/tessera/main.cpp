@@ -45,10 +45,13 @@ int main(int argc, char **argv) {
         Status::error(StatusCode::InvalidArgument, unknownName("command", command, "commands", all)));
   }
 
-  CLI::App app("Tessera: a retargetable, accuracy-aware compiler and runtime");
+  CLI::App app("Tessera: a retargetable, accuracy-aware compiler and runtime", "tessera");
   app.set_version_flag("--version", "tessera " TESSERA_VERSION);
-  app.footer("compile, install, tune, eval, report, cc and others need the compiler (tessera-compiler);\n"
-             "'tessera COMMAND --help' shows each with an example.\n\n"
+  app.footer("With the compiler (tessera-compiler beside this program):\n"
+             "  compile                     compile a source file into a portable object (.tsr)\n"
+             "  install                     specialise portable objects for a machine (.tsx)\n"
+             "and run, bench and explain take portable objects too.\n\n"
+             "'tessera COMMAND --help' shows each with an example.\n"
              "example: tessera run edges.tsx --input image=photo.npy --output edges=out.npy");
   app.require_subcommand(1);
   Action action;
