@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Random programs, compiled, installed and run, must give what the oracle gives: bit for bit in mode strict, but for
-// float sums in free order, and the same bits with any number of threads. TESSERA_RANDOM_COUNT sets how many are tried,
-// TESSERA_RANDOM_SEED the first.
+// Random programs, compiled, installed and run, must give what the oracle gives: bit for bit in mode strict,
+// but for float sums in free order, and the same bits with any number of threads. TESSERA_RANDOM_COUNT sets
+// how many are tried, TESSERA_RANDOM_SEED the first.
 #include "CpuBackend.h"
 #include "RandomGraph.h"
 
@@ -44,7 +44,8 @@ TEST(InstalledPrograms, EqualTheOracle) {
         before = *actual;
       else
         for (size_t i = 0; i < before.size(); ++i)
-          EXPECT_EQ(before[i].bytes, (*actual)[i].bytes) << "seed " << seed << ": output " << i << " depends on the threads";
+          EXPECT_EQ(before[i].bytes, (*actual)[i].bytes)
+              << "seed " << seed << ": output " << i << " depends on the threads";
       if (seed % 8)
         break; // one in eight is run twice
     }

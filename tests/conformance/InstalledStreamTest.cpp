@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Streams of installed programs against streams of the oracle: the same items in the same order, states carried from one
-// activation to the next, whatever is in flight.
+// Streams of installed programs against streams of the oracle: the same items in the same order, states
+// carried from one activation to the next, whatever is in flight.
 #include "CpuBackend.h"
 
 #include "tessera/runtime.h"
@@ -12,8 +12,8 @@
 using namespace tessera;
 using namespace tessera::conformance;
 
-// A running mean, the difference to the last frame, and the number of frames so far: two tensor states and a scalar one,
-// over three nodes of different depth.
+// A running mean, the difference to the last frame, and the number of frames so far: two tensor states and a
+// scalar one, over three nodes of different depth.
 static const char *const program = R"(
 dfg.graph @watch(%frame: tensor<?xf32>, %start: tensor<?xf32>) -> (mean: tensor<?xf32>, change: f32, count: i32) {
   %c0 = arith.constant 0 : index

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Instances in the lanes of vectors: loops that end at different times, branches that some lanes do not take, and what
-// such lanes must not do: read out of bounds, or divide by zero.
+// Instances in the lanes of vectors: loops that end at different times, branches that some lanes do not take,
+// and what such lanes must not do: read out of bounds, or divide by zero.
 #include "CpuBackend.h"
 
 #include "mlir/Parser/Parser.h"
@@ -16,7 +16,8 @@ struct Case {
   const char *name, *body;
 };
 
-// Each body computes %v : i32 from its element %e : i32, the table %t : tensor<5xi32>, its id %i and the scalar %s : i32.
+// Each body computes %v : i32 from its element %e : i32, the table %t : tensor<5xi32>, its id %i and the
+// scalar %s : i32.
 const Case cases[] = {
     {"while", R"(
       %v, %n = scf.while (%a = %e, %b = %zero) : (i32, i32) -> (i32, i32) {
@@ -119,7 +120,8 @@ dfg.graph @g(%x: tensor<?xi32>, %table: tensor<5xi32>, %scalar: i32) -> (y: tens
     %zero = arith.constant 0 : i32
     %one = arith.constant 1 : i32
     %five = arith.constant 5 : i32
-)") + GetParam().body + "\n    dfg.yield %v : i32\n  }\n  dfg.return %y : tensor<?xi32>\n}\n";
+)") + GetParam().body +
+                     "\n    dfg.yield %v : i32\n  }\n  dfg.return %y : tensor<?xi32>\n}\n";
   Session session;
   auto module = parseSourceString<ModuleOp>(text, ParserConfig(&session.context()));
   ASSERT_TRUE(module) << text;
@@ -134,7 +136,8 @@ dfg.graph @g(%x: tensor<?xi32>, %table: tensor<5xi32>, %scalar: i32) -> (y: tens
   std::vector<int32_t> values;
   for (int32_t i = 0; i < 77; ++i)
     values.push_back(i * 37 % 23);
-  std::vector<oracle::Array> inputs = {array({77}, values), array({5}, {3, -1, 4, 1, -5}), array({}, {1000003})};
+  std::vector<oracle::Array> inputs = {array({77}, values), array({5}, {3, -1, 4, 1, -5}),
+                                       array({}, {1000003})};
   auto expected = oracle::runGraph(graph, inputs);
   ASSERT_TRUE(succeeded(expected));
   auto actual = runInstalled(session, *module, "g", inputs, BackendOptions());
@@ -143,4 +146,6 @@ dfg.graph @g(%x: tensor<?xi32>, %table: tensor<5xi32>, %scalar: i32) -> (y: tens
 }
 
 INSTANTIATE_TEST_SUITE_P(Bodies, Lanes, testing::ValuesIn(cases),
-                         [](const testing::TestParamInfo<Case> &info) { return std::string(info.param.name); });
+                         [](const testing::TestParamInfo<Case> &info) {
+                           return std::string(info.param.name);
+                         });

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Matrix products written as a triple loop, which the default schedule turns into register tiles, at extents that divide
-// the tiles and at extents that do not. Mode strict must be the oracle's bits; mode fast may fuse a product with a sum, so
-// its error is bounded by the length of the sum times the unit roundoff times the sum of magnitudes (at most 16 k here).
+// Matrix products written as a triple loop, which the default schedule turns into register tiles, at extents
+// that divide the tiles and at extents that do not. Mode strict must be the oracle's bits; mode fast may fuse
+// a product with a sum, so its error is bounded by the length of the sum times the unit roundoff times the
+// sum of magnitudes (at most 16 k here).
 #include "CpuBackend.h"
 
 #include "mlir/Parser/Parser.h"
@@ -31,14 +32,15 @@ std::string program(const Case &c) {
   return "dfg.graph @g(%a: " + a + ", %b: " + b + ") -> (c: " + r + ") {\n" +
          "  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n" +
          "  %m = tensor.dim %a, %c0 : " + a + "\n  %n = tensor.dim %b, %c1 : " + b + "\n" +
-         "  %c = dfg.node @product grid(%i = %m, %j = %n) (%l = %a : " + a + ", %r = %b : " + b + ") -> " + r + " {\n" +
-         "    %zero = arith.constant 0 : index\n    %one = arith.constant 1 : index\n" +
+         "  %c = dfg.node @product grid(%i = %m, %j = %n) (%l = %a : " + a + ", %r = %b : " + b + ") -> " +
+         r + " {\n" + "    %zero = arith.constant 0 : index\n    %one = arith.constant 1 : index\n" +
          "    %start = arith.constant " + (integer ? "0" : "0.0") + " : " + t + "\n" +
          "    %k = tensor.dim %l, %one : " + a + "\n" +
          "    %sum = scf.for %p = %zero to %k step %one iter_args(%acc = %start) -> " + t + " {\n" +
-         "      %x = tensor.extract %l[%i, %p] : " + a + "\n      %y = tensor.extract %r[%p, %j] : " + b + "\n" +
-         "      %t = arith.mul" + s + " %x, %y : " + t + "\n      %u = arith.add" + s + " %acc, %t : " + t + "\n" +
-         "      scf.yield %u : " + t + "\n    }\n    dfg.yield %sum : " + t + "\n  }\n  dfg.return %c : " + r + "\n}\n";
+         "      %x = tensor.extract %l[%i, %p] : " + a + "\n      %y = tensor.extract %r[%p, %j] : " + b +
+         "\n" + "      %t = arith.mul" + s + " %x, %y : " + t + "\n      %u = arith.add" + s +
+         " %acc, %t : " + t + "\n" + "      scf.yield %u : " + t + "\n    }\n    dfg.yield %sum : " + t +
+         "\n  }\n  dfg.return %c : " + r + "\n}\n";
 }
 
 template <typename T> void fill(oracle::Array &array, unsigned seed) {
@@ -92,13 +94,15 @@ TEST_P(Products, EqualTheOracle) {
     }
     double unit = type.isF64() ? 0x1p-53 : 0x1p-24;
     for (int64_t i = 0; i < c.m * c.n; ++i)
-      ASSERT_LE(std::abs(at((*expected)[0], i) - at((*actual)[0], i)), 2 * unit * c.k * (16.0 * c.k)) << "element " << i;
+      ASSERT_LE(std::abs(at((*expected)[0], i) - at((*actual)[0], i)), 2 * unit * c.k * (16.0 * c.k))
+          << "element " << i;
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, Products,
                          testing::Values(Case{64, 64, 64, "f32", false}, Case{48, 256, 512, "f32", false},
-                                         Case{60, 50, 40, "f32", false}, Case{7, 5, 3, "f32", false}, Case{64, 64, 64, "f64", false},
-                                         Case{61, 300, 70, "f64", true}, Case{33, 17, 29, "i32", false},
-                                         Case{100, 513, 257, "f32", true}, Case{8, 1, 32, "f32", false}, Case{1, 64, 1, "f32", false},
+                                         Case{60, 50, 40, "f32", false}, Case{7, 5, 3, "f32", false},
+                                         Case{64, 64, 64, "f64", false}, Case{61, 300, 70, "f64", true},
+                                         Case{33, 17, 29, "i32", false}, Case{100, 513, 257, "f32", true},
+                                         Case{8, 1, 32, "f32", false}, Case{1, 64, 1, "f32", false},
                                          Case{0, 4, 4, "f32", true}, Case{5, 0, 5, "f32", true}));

@@ -96,9 +96,12 @@ static Status renameProgram(Portable &program, const std::string &path, const st
   if (graphs[0].getSymName() == name)
     return Status();
   if (name.empty() || program.module->lookupSymbol(name))
-    return Status::error(StatusCode::InvalidArgument, "--as: '" + name + "' cannot be a name in '" + path + "'");
-  if (failed(SymbolTable::replaceAllSymbolUses(graphs[0], StringAttr::get(graphs[0].getContext(), name), *program.module)))
-    return Status::error(StatusCode::Internal, "--as: '" + path + "' uses its graph in a way that cannot be renamed");
+    return Status::error(StatusCode::InvalidArgument,
+                         "--as: '" + name + "' cannot be a name in '" + path + "'");
+  if (failed(SymbolTable::replaceAllSymbolUses(graphs[0], StringAttr::get(graphs[0].getContext(), name),
+                                               *program.module)))
+    return Status::error(StatusCode::Internal,
+                         "--as: '" + path + "' uses its graph in a way that cannot be renamed");
   graphs[0].setSymName(name);
   return Status();
 }
@@ -163,7 +166,8 @@ void cli::addInstall(CLI::App &app, Action &action) {
   sub->add_option("-o,--output", args->out,
                   "the installed program; default: the first input's name with .tsx");
   sub->add_option("--target", args->options.targets, "targets in order of preference")->delimiter(',');
-  sub->add_option("--as", args->names, "what the programs are to be called, separated by commas; one for each input")
+  sub->add_option("--as", args->names,
+                  "what the programs are to be called, separated by commas; one for each input")
       ->delimiter(',');
   sub->add_option("--mode", args->mode, "fast (default) or strict: no contraction of float operations");
   sub->add_option("--triple", args->options.target.triple,
@@ -172,7 +176,8 @@ void cli::addInstall(CLI::App &app, Action &action) {
                   "LLVM's name of the CPU; default: this machine's, or generic");
   sub->add_option("--features", args->options.target.features,
                   "CPU features in LLVM's form, e.g. +avx2,+fma");
-  sub->add_option("--stop-after", args->stop, "stop after a stage and print the IR: place, schedule, lower, emit, link");
+  sub->add_option("--stop-after", args->stop,
+                  "stop after a stage and print the IR: place, schedule, lower, emit, link");
   sub->add_option("--dump-stages", args->options.dumpDir, "write the IR after each stage into this folder");
   sub->footer("example: tessera install edge.tsr -o edge.tsx");
   sub->callback([args, &action] { action = [args] { return runInstall(*args); }; });

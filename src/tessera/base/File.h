@@ -58,8 +58,9 @@ private:
   uint64_t position = 0;
 };
 
-/// Sees to it that unfinished files are removed when SIGINT, SIGTERM or SIGHUP ends the process. The first AtomicFile
-/// does so; a program whose libraries install handlers of their own, which pass the signal on, does it before them.
+/// Sees to it that unfinished files are removed when SIGINT, SIGTERM or SIGHUP ends the process. The first
+/// AtomicFile does so; a program whose libraries install handlers of their own, which pass the signal on,
+/// does it before them.
 void removeUnfinishedFilesOnSignals();
 
 /// Writes `data` to `path` through an AtomicFile.

@@ -30,13 +30,16 @@ Session::Session(bool verbose) : sourceMgr(std::make_shared<llvm::SourceMgr>()) 
   // The place and the message are for the author; the operation in generic form would be for us.
   ctx->printOpOnDiagnostic(false);
   // What the stages build without going through a pass, which would load it.
-  ctx->loadDialect<dfg::DfgDialect, affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect,
-                   func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect, memref::MemRefDialect, scf::SCFDialect,
-                   tensor::TensorDialect, transform::TransformDialect, vector::VectorDialect>();
+  ctx->loadDialect<dfg::DfgDialect, affine::AffineDialect, arith::ArithDialect,
+                   bufferization::BufferizationDialect, func::FuncDialect, linalg::LinalgDialect,
+                   LLVM::LLVMDialect, memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect,
+                   transform::TransformDialect, vector::VectorDialect>();
   handler = std::make_unique<SourceMgrDiagnosticHandler>(*sourceMgr, ctx.get());
-  // A message about a whole file or option has no place to show; "<unknown>:0" in front of it would help nobody.
+  // A message about a whole file or option has no place to show; "<unknown>:0" in front of it would help
+  // nobody.
   ctx->getDiagEngine().registerHandler([](Diagnostic &d) {
-    if (!isa<UnknownLoc>(d.getLocation()) || d.getSeverity() != DiagnosticSeverity::Error || !d.getNotes().empty())
+    if (!isa<UnknownLoc>(d.getLocation()) || d.getSeverity() != DiagnosticSeverity::Error ||
+        !d.getNotes().empty())
       return failure();
     llvm::errs() << "error: " << d.str() << "\n";
     return success();
@@ -64,7 +67,8 @@ Status tessera::dumpStage(ArrayRef<Operation *> ops, Stage stage, const std::str
     return Status::success();
   if (std::error_code ec = llvm::sys::fs::create_directories(dir))
     return Status::error(StatusCode::Io, "cannot create folder '" + dir + "': " + ec.message());
-  return writeFile(dir + "/" + std::to_string(int(stage) + 1) + "-" + getInfo(stage).name + ".mlir", printStage(ops));
+  return writeFile(dir + "/" + std::to_string(int(stage) + 1) + "-" + getInfo(stage).name + ".mlir",
+                   printStage(ops));
 }
 
 // Both modules of a portable object in one, so that one section holds them.
@@ -84,7 +88,8 @@ static FailureOr<OwningOpRef<ModuleOp>> readScripts(Session &session, const std:
   return scripts;
 }
 
-FailureOr<Portable> tessera::compileFile(Session &session, const std::string &path, const CompileOptions &options) {
+FailureOr<Portable> tessera::compileFile(Session &session, const std::string &path,
+                                         const CompileOptions &options) {
   MLIRContext *ctx = &session.context();
   auto fail = [&](const Twine &text) -> FailureOr<Portable> {
     emitError(UnknownLoc::get(ctx)) << text;
@@ -95,15 +100,18 @@ FailureOr<Portable> tessera::compileFile(Session &session, const std::string &pa
     std::vector<std::string> endings;
     for (auto &f : getFrontends())
       llvm::append_range(endings, f->extensions());
-    return fail("no front end reads '" + llvm::sys::path::filename(path) + "'; known endings: " + joinNames(endings));
+    return fail("no front end reads '" + llvm::sys::path::filename(path) +
+                "'; known endings: " + joinNames(endings));
   }
   std::vector<std::string> known;
   for (auto &[name, help] : frontend->optionHelp())
     known.push_back(name);
   for (auto &[name, value] : options.frontend)
     if (!llvm::is_contained(known, name))
-      return fail(known.empty() ? "the front end '" + frontend->name() + "' has no options, but got '" + name + "'"
-                                : unknownName("option", name, "options of the front end '" + frontend->name() + "'", known));
+      return fail(
+          known.empty()
+              ? "the front end '" + frontend->name() + "' has no options, but got '" + name + "'"
+              : unknownName("option", name, "options of the front end '" + frontend->name() + "'", known));
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/true);
   if (!buffer)
     return fail("cannot read '" + path + "': " + buffer.getError().message());
@@ -163,7 +171,8 @@ Status tessera::writePortable(Portable &program, const std::string &path) {
   BytecodeWriterConfig config("tessera " TESSERA_VERSION);
   if (failed(writeBytecodeToFile(*whole, os, config)))
     return Status::error(StatusCode::Internal, "the program cannot be written as bytecode");
-  nlohmann::json meta = {{"tessera", TESSERA_VERSION}, {"source", program.source}, {"graphs", describeGraphs(*program.module)}};
+  nlohmann::json meta = {
+      {"tessera", TESSERA_VERSION}, {"source", program.source}, {"graphs", describeGraphs(*program.module)}};
   ContainerWriter writer(ContainerKind::PortableObject, LLVM_VERSION_MAJOR);
   writer.add("ir", std::move(bytecode));
   writer.add("meta", meta.dump());
@@ -178,15 +187,17 @@ Result<Portable> tessera::readPortable(Session &session, const std::string &path
     return Status::error(StatusCode::InvalidArgument,
                          "'" + path + "' is an installed program (.tsx); expected a portable object (.tsr)");
   if (file->llvmMajor() != LLVM_VERSION_MAJOR)
-    return Status::error(StatusCode::Unsupported, "'" + path + "' was written with LLVM " + std::to_string(file->llvmMajor()) +
-                                                      ", but this tessera reads LLVM " + std::to_string(LLVM_VERSION_MAJOR) +
-                                                      "; compile the program again");
+    return Status::error(StatusCode::Unsupported,
+                         "'" + path + "' was written with LLVM " + std::to_string(file->llvmMajor()) +
+                             ", but this tessera reads LLVM " + std::to_string(LLVM_VERSION_MAJOR) +
+                             "; compile the program again");
   auto ir = file->section("ir");
   if (!ir.ok())
     return ir.status();
   // The bytecode starts at a page multiple of the mapping, so large constants are read in place.
-  auto buffer = llvm::MemoryBuffer::getMemBuffer(
-      StringRef(reinterpret_cast<const char *>(ir->data()), ir->size()), path, /*RequiresNullTerminator=*/false);
+  auto buffer =
+      llvm::MemoryBuffer::getMemBuffer(StringRef(reinterpret_cast<const char *>(ir->data()), ir->size()),
+                                       path, /*RequiresNullTerminator=*/false);
   auto sources = std::make_shared<llvm::SourceMgr>();
   sources->AddNewSourceBuffer(std::move(buffer), SMLoc());
   Block block;

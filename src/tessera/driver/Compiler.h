@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The compiler as a library: from a source file to a portable object, and from portable objects to an installed
-// program. The command line fills the options; nothing here reads global state.
+// The compiler as a library: from a source file to a portable object, and from portable objects to an
+// installed program. The command line fills the options; nothing here reads global state.
 #pragma once
 
 #include "tessera/base/Status.h"
@@ -29,8 +29,8 @@ private:
 
 struct CompileOptions {
   std::optional<Stage> stopAfter;
-  std::string dumpDir;          ///< write the IR after each stage here
-  std::string schedulePath;     ///< a user's schedule scripts, stored in the portable object
+  std::string dumpDir;      ///< write the IR after each stage here
+  std::string schedulePath; ///< a user's schedule scripts, stored in the portable object
   FrontendOptions frontend;
 };
 
@@ -41,7 +41,8 @@ struct Portable {
   std::string source;            ///< the file it came from, without folders
 };
 
-/// Reads a source file and runs the stages up to `graph`. Diagnostics are emitted; the status repeats the first line.
+/// Reads a source file and runs the stages up to `graph`. Diagnostics are emitted; the status repeats the
+/// first line.
 FailureOr<Portable> compileFile(Session &session, const std::string &path, const CompileOptions &options);
 
 /// A portable object's bytes, and back.
@@ -58,14 +59,16 @@ struct InstallOptions {
 /// An installed program's sections, before they are written.
 struct Installed {
   std::string plan, code, constants, meta;
-  std::vector<std::pair<std::string, std::string>> images; ///< of targets with code of their own: section, content
+  std::vector<std::pair<std::string, std::string>>
+      images;              ///< of targets with code of their own: section, content
   uint64_t savedBytes = 0; ///< by storing equal kernels and constants of several programs once
   unsigned savedKernels = 0;
   std::string ir; ///< after the stage that was stopped after; the rest is empty then
 };
 
 /// Specialises programs for a machine: the stages from `place` on.
-FailureOr<Installed> install(Session &session, MutableArrayRef<Portable> programs, const InstallOptions &options);
+FailureOr<Installed> install(Session &session, MutableArrayRef<Portable> programs,
+                             const InstallOptions &options);
 Status writeInstalled(const Installed &program, const std::string &path);
 
 /// The stage `graph`: checks and simplifies all graphs of a module in place.

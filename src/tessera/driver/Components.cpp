@@ -39,8 +39,8 @@ struct Targets {
   std::vector<std::string> names;
   std::vector<std::unique_ptr<Target>> all;
   Targets() {
-#define TESSERA_TARGET(name)                                                                                           \
-  names.push_back(#name);                                                                                              \
+#define TESSERA_TARGET(name)                                                                                 \
+  names.push_back(#name);                                                                                    \
   all.push_back(createTarget_##name());
 #include "tessera/driver/Targets.inc"
 #undef TESSERA_TARGET

@@ -33,8 +33,8 @@ static FailureOr<std::string> getBytes(ElementsAttr attr, Operation *op) {
     if (!blob)
       return op->emitOpError("refers to a resource that is not in the file"), failure();
     if (blob->getData().size() != size_t(attr.getNumElements()) * bytes)
-      return op->emitOpError("has a resource of ") << blob->getData().size() << " bytes, but its type needs "
-                                                   << attr.getNumElements() * bytes,
+      return op->emitOpError("has a resource of ")
+                 << blob->getData().size() << " bytes, but its type needs " << attr.getNumElements() * bytes,
              failure();
     return std::string(blob->getData().data(), blob->getData().size());
   }
@@ -43,7 +43,9 @@ static FailureOr<std::string> getBytes(ElementsAttr attr, Operation *op) {
     return op->emitOpError("expected a dense constant"), failure();
   std::string data;
   data.reserve(size_t(attr.getNumElements()) * bytes);
-  auto append = [&](const APInt &bits) { data.append(reinterpret_cast<const char *>(bits.getRawData()), bytes); };
+  auto append = [&](const APInt &bits) {
+    data.append(reinterpret_cast<const char *>(bits.getRawData()), bytes);
+  };
   if (isa<FloatType>(element))
     for (const APFloat &v : dense.getValues<APFloat>())
       append(v.bitcastToAPInt());
@@ -84,8 +86,8 @@ private:
   GraphPlan &out;
   plan::Program &program;
   plan::Env &env;
-  DenseMap<int, int> producer;                // by value: the node that wrote it last
-  DenseMap<int, SmallVector<int>> readers;    // by root value: nodes that read since the last write
+  DenseMap<int, int> producer;             // by value: the node that wrote it last
+  DenseMap<int, SmallVector<int>> readers; // by root value: nodes that read since the last write
 };
 
 FailureOr<plan::Value> Planner::makeValue(StringRef kind, Type type, Location loc) {
@@ -94,7 +96,8 @@ FailureOr<plan::Value> Planner::makeValue(StringRef kind, Type type, Location lo
   value.kind = kind.str();
   value.type = plan::typeName(element);
   if (value.type.empty())
-    return emitError(loc, "type ") << type << " cannot cross an edge; use i1, i8, i16, i32, i64, index, f16, bf16, f32 or f64",
+    return emitError(loc, "type ")
+               << type << " cannot cross an edge; use i1, i8, i16, i32, i64, index, f16, bf16, f32 or f64",
            failure();
   return value;
 }
@@ -145,12 +148,17 @@ FailureOr<int> Planner::addElements(ElementsAttr attr, Operation *op) {
 
 FailureOr<int> Planner::getStateInit(dfg::StateOp state) {
   // A scalar constant is no value of the plan unless somebody needs it in memory.
-  if (auto constant = state.getInit().getDefiningOp<arith::ConstantOp>(); constant && !isa<ShapedType>(constant.getType()))
-    return addElements(DenseElementsAttr::get(RankedTensorType::get({}, constant.getType()), ArrayRef<Attribute>(constant.getValue())),
+  if (auto constant = state.getInit().getDefiningOp<arith::ConstantOp>();
+      constant && !isa<ShapedType>(constant.getType()))
+    return addElements(DenseElementsAttr::get(RankedTensorType::get({}, constant.getType()),
+                                              ArrayRef<Attribute>(constant.getValue())),
                        constant);
   auto it = env.values.find(state.getInit());
-  if (it == env.values.end() || (program.values[it->second].kind != "input" && program.values[it->second].kind != "const"))
-    return state.emitOpError("has an initial value that is computed in the graph; make it an input or a constant"), failure();
+  if (it == env.values.end() ||
+      (program.values[it->second].kind != "input" && program.values[it->second].kind != "const"))
+    return state.emitOpError(
+               "has an initial value that is computed in the graph; make it an input or a constant"),
+           failure();
   return it->second;
 }
 
@@ -163,9 +171,10 @@ LogicalResult Planner::addResult(dfg::NodeOp node, unsigned r) {
     for (int64_t d = 0; d < tensor.getRank(); ++d) {
       std::optional<plan::Expr> extent = env.translateResultDim(node, r, d);
       if (!extent)
-        return node.emitOpError("extent ") << d << " of result #" << r
-                                           << " is not known when the node starts; make it static, or compute it in a "
-                                              "node of its own and pass it as an extent";
+        return node.emitOpError("extent ")
+               << d << " of result #" << r
+               << " is not known when the node starts; make it static, or compute it in a "
+                  "node of its own and pass it as an extent";
       value->shape.push_back(*extent);
     }
   int index = program.addValue(*value);
@@ -188,8 +197,8 @@ void Planner::addExprDeps(Value v, plan::Node &node) {
   }
 }
 
-// Each instance gets its own element of an `each` operand, so the leading extents must be the grid's (dfg-n9). Where
-// the types do not say so, the runtime compares.
+// Each instance gets its own element of an `each` operand, so the leading extents must be the grid's
+// (dfg-n9). Where the types do not say so, the runtime compares.
 void Planner::addChecks(dfg::NodeOp op, plan::Node &node) {
   for (auto [i, v] : llvm::enumerate(op.getInputs())) {
     if (op.getPort(i).getMode() != dfg::PortMode::Each)
@@ -216,8 +225,9 @@ LogicalResult Planner::addNode(dfg::NodeOp op) {
   node.criticality = criticality == "critical" ? 2 : criticality == "elevated" ? 1 : 0;
   for (Value v : op.getGrid()) {
     if (!env.translate(v))
-      return op.emitOpError("has an extent that the plan cannot express; compute it with integer arithmetic on extents, "
-                            "or in a node");
+      return op.emitOpError(
+          "has an extent that the plan cannot express; compute it with integer arithmetic on extents, "
+          "or in a node");
     addExprDeps(v, node);
     // The kernels get it by its memory.
     if (auto it = env.values.find(v); it != env.values.end())
@@ -235,7 +245,8 @@ LogicalResult Planner::addNode(dfg::NodeOp op) {
       if (v.getDefiningOp<arith::ConstantOp>())
         continue;
       if (!env.translate(v))
-        return op.emitOpError("operand #") << i << " is computed by wiring that the plan cannot express; compute it in a node";
+        return op.emitOpError("operand #")
+               << i << " is computed by wiring that the plan cannot express; compute it in a node";
       addExprDeps(v, node);
       continue;
     }
@@ -314,11 +325,13 @@ LogicalResult Planner::run() {
         return failure();
       unsigned next = 0;
       for (int64_t extent : cast<MemRefType>(buffer.getType()).getShape()) {
-        std::optional<plan::Expr> e =
-            ShapedType::isDynamic(extent) ? env.translate(buffer.getExtents()[next++]) : program.constant(extent);
+        std::optional<plan::Expr> e = ShapedType::isDynamic(extent)
+                                          ? env.translate(buffer.getExtents()[next++])
+                                          : program.constant(extent);
         if (!e)
-          return op.emitOpError("has an extent that the plan cannot express; compute it with integer arithmetic on "
-                                "extents, or in a node");
+          return op.emitOpError(
+              "has an extent that the plan cannot express; compute it with integer arithmetic on "
+              "extents, or in a node");
         value->shape.push_back(*e);
       }
       env.values[buffer.getMemory()] = program.addValue(*value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From a placed graph to the plan of an installed program: values, extents, order, and for each node the steps of
-// its versions.
+// From a placed graph to the plan of an installed program: values, extents, order, and for each node the
+// steps of its versions.
 #pragma once
 
 #include "tessera/ir/dfg/Dfg.h"
@@ -38,8 +38,8 @@ LogicalResult planGraph(dfg::GraphOp graph, ConstantPool &constants, GraphPlan &
 /// What the plan knows of the arguments of a node's payload.
 plan::Env planPayload(GraphPlan &graph, dfg::NodeOp node, Payload &payload);
 
-/// Rewrites what a plan cannot say directly into nodes: fills of buffers, views of tensors, returned values that no
-/// node computes. Flattening comes before.
+/// Rewrites what a plan cannot say directly into nodes: fills of buffers, views of tensors, returned values
+/// that no node computes. Flattening comes before.
 LogicalResult normaliseGraph(dfg::GraphOp graph);
 
 } // namespace tessera

@@ -8,10 +8,12 @@ using namespace tessera;
 
 // A node without a grid around a copy of `op`, with the operands as whole inputs.
 static dfg::NodeOp wrap(Operation *op, StringRef name, OpBuilder &b) {
-  SmallVector<dfg::PortAttr> ports(op->getNumOperands(), dfg::PortAttr::get(b.getContext(), dfg::PortMode::Whole, {}));
+  SmallVector<dfg::PortAttr> ports(op->getNumOperands(),
+                                   dfg::PortAttr::get(b.getContext(), dfg::PortMode::Whole, {}));
   SmallVector<dfg::ResultAttr> yields(op->getNumResults(),
                                       dfg::ResultAttr::get(b.getContext(), dfg::ResultMode::Gather, {}, {}));
-  auto node = dfg::NodeOp::create(b, op->getLoc(), name, ValueRange{}, op->getOperands(), ports, op->getResultTypes(), yields);
+  auto node = dfg::NodeOp::create(b, op->getLoc(), name, ValueRange{}, op->getOperands(), ports,
+                                  op->getResultTypes(), yields);
   OpBuilder inner = OpBuilder::atBlockBegin(node.getBodyBlock());
   IRMapping map;
   map.map(op->getOperands(), node.getInputArgs());
@@ -32,16 +34,19 @@ LogicalResult tessera::normaliseGraph(dfg::GraphOp graph) {
       b.setInsertionPointAfter(buffer);
       SmallVector<dfg::PortAttr> ports = {dfg::PortAttr::get(b.getContext(), dfg::PortMode::Out, {}),
                                           dfg::PortAttr::get(b.getContext(), dfg::PortMode::Whole, {})};
-      auto node = dfg::NodeOp::create(b, op.getLoc(), fresh("fill"), ValueRange{}, ValueRange{buffer.getMemory(), fill},
-                                      ports, TypeRange{}, ArrayRef<dfg::ResultAttr>{});
+      auto node = dfg::NodeOp::create(b, op.getLoc(), fresh("fill"), ValueRange{},
+                                      ValueRange{buffer.getMemory(), fill}, ports, TypeRange{},
+                                      ArrayRef<dfg::ResultAttr>{});
       OpBuilder inner = OpBuilder::atBlockBegin(node.getBodyBlock());
-      linalg::FillOp::create(inner, op.getLoc(), ValueRange{node.getInputArgs()[1]}, ValueRange{node.getInputArgs()[0]});
+      linalg::FillOp::create(inner, op.getLoc(), ValueRange{node.getInputArgs()[1]},
+                             ValueRange{node.getInputArgs()[0]});
       dfg::YieldOp::create(inner, op.getLoc());
       buffer.getMemory().replaceAllUsesExcept(node.getPortResult(0), node);
       buffer.getFillMutable().clear();
       continue;
     }
-    bool tensorView = dfg::isWiring(&op) && op.getNumResults() == 1 && isa<RankedTensorType>(op.getResult(0).getType()) &&
+    bool tensorView = dfg::isWiring(&op) && op.getNumResults() == 1 &&
+                      isa<RankedTensorType>(op.getResult(0).getType()) &&
                       !isa<arith::ConstantOp, tensor::CastOp>(op);
     if (tensorView) {
       dfg::NodeOp node = wrap(&op, fresh("view"), b);
@@ -51,7 +56,8 @@ LogicalResult tessera::normaliseGraph(dfg::GraphOp graph) {
     }
     if (dfg::isWiring(&op) && op.getNumResults() == 1 && isa<MemRefType>(op.getResult(0).getType()) &&
         !isa<memref::CastOp>(op))
-      return op.emitOpError("of a buffer cannot stand in a graph that is installed; make the view inside the node");
+      return op.emitOpError(
+          "of a buffer cannot stand in a graph that is installed; make the view inside the node");
   }
   // A returned value must be memory of its own: one that a node wrote, once among the results.
   Operation *ret = graph.getBodyBlock()->getTerminator();
@@ -64,7 +70,8 @@ LogicalResult tessera::normaliseGraph(dfg::GraphOp graph) {
       continue;
     b.setInsertionPoint(ret);
     SmallVector<dfg::PortAttr> ports = {dfg::PortAttr::get(b.getContext(), dfg::PortMode::Whole, {})};
-    SmallVector<dfg::ResultAttr> yields = {dfg::ResultAttr::get(b.getContext(), dfg::ResultMode::Gather, {}, {})};
+    SmallVector<dfg::ResultAttr> yields = {
+        dfg::ResultAttr::get(b.getContext(), dfg::ResultMode::Gather, {}, {})};
     auto node = dfg::NodeOp::create(b, ret->getLoc(), fresh("copy"), ValueRange{}, ValueRange{v}, ports,
                                     TypeRange{v.getType()}, yields);
     OpBuilder inner = OpBuilder::atBlockBegin(node.getBodyBlock());

@@ -8,7 +8,8 @@ class DialectRegistry;
 
 namespace tessera {
 
-/// Adds our dialects, the upstream ones that may stand in a program, and the transform dialect with our extension.
+/// Adds our dialects, the upstream ones that may stand in a program, and the transform dialect with our
+/// extension.
 void registerDialects(mlir::DialectRegistry &registry);
 
 /// Registers our passes and upstream's with the command line.

@@ -9,7 +9,8 @@
 
 using namespace tessera;
 
-FailureOr<std::string> tessera::scheduleGraph(ModuleOp program, ModuleOp scripts, std::vector<OwningOpRef<ModuleOp>> &own) {
+FailureOr<std::string> tessera::scheduleGraph(ModuleOp program, ModuleOp scripts,
+                                              std::vector<OwningOpRef<ModuleOp>> &own) {
   std::string text;
   ModuleOp script = scripts;
   if (scripts && scripts.lookupSymbol<transform::NamedSequenceOp>("graph")) {
@@ -44,7 +45,8 @@ LogicalResult tessera::scheduleNode(NodeLowering &lowering, const Target &target
     lowering.version.script = text;
     // The first line says in words what the script does.
     lowering.version.note = StringRef(text).split('\n').first.ltrim("/ ").str();
-    own.push_back(schedule::parseScript(lowering.payload.getContext(), text, "default schedule of '" + name + "'"));
+    own.push_back(
+        schedule::parseScript(lowering.payload.getContext(), text, "default schedule of '" + name + "'"));
     if (!own.back())
       return failure();
     lowering.script = *own.back();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Everything the compiler asks of a front end. A front end is one folder: which files it accepts, how it turns one
-// into graphs, its options and its tests. It knows no target.
+// Everything the compiler asks of a front end. A front end is one folder: which files it accepts, how it
+// turns one into graphs, its options and its tests. It knows no target.
 #pragma once
 
 #include "tessera/ir/LLVM.h"
@@ -33,8 +33,8 @@ public:
   /// Dialects that it builds beside those that every program may hold.
   virtual void registerDialects(DialectRegistry &) const {}
   /// Reads the file that `sources` holds as its main buffer. Emits located diagnostics on failure.
-  virtual OwningOpRef<ModuleOp> import(std::shared_ptr<llvm::SourceMgr> sources, const FrontendOptions &options,
-                                       MLIRContext *context) const = 0;
+  virtual OwningOpRef<ModuleOp> import(std::shared_ptr<llvm::SourceMgr> sources,
+                                       const FrontendOptions &options, MLIRContext *context) const = 0;
 };
 
 } // namespace tessera

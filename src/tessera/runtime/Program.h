@@ -52,8 +52,8 @@ public:
   const ProgramOptions &options() const { return programOptions; }
   unsigned threads() const { return threadCount; }
   std::span<Device *const> devices() const { return programDevices; }
-  /// True when a version for `target` may run on `device`. What a device in use that shares the host's memory can
-  /// run, no other borrows: a node whose hint asks for the CPU stays there.
+  /// True when a version for `target` may run on `device`. What a device in use that shares the host's memory
+  /// can run, no other borrows: a node whose hint asks for the CPU stays there.
   bool mayRun(const Device &device, std::string_view target) const;
   /// True when launches take the static path.
   bool cpuOnly() const { return staticPath; }

@@ -15,8 +15,8 @@ struct TargetInfo {
   std::string name, summary;
   std::string triple, cpu;           ///< of the machine that code is made for; empty where that means nothing
   std::vector<std::string> features; ///< that a machine must have to run the code
-  unsigned vectorBytes = 16; ///< of one vector register
-  unsigned registers = 16;   ///< vector registers
+  unsigned vectorBytes = 16;         ///< of one vector register
+  unsigned registers = 16;           ///< vector registers
   uint64_t l1 = 32 << 10, l2 = 1 << 20, l3 = 0;
   bool measured = true; ///< false when figures of this target come from a model
 };
@@ -27,7 +27,8 @@ struct TargetOptions {
   bool strict = false;               ///< no contraction: bit for bit what the oracle says, up to reductions
 };
 
-/// A node on its way through a target: its payload, what the plan knows of its arguments, and the version to fill.
+/// A node on its way through a target: its payload, what the plan knows of its arguments, and the version to
+/// fill.
 struct NodeLowering {
   dfg::NodeOp node;
   func::FuncOp payload;
@@ -54,7 +55,8 @@ public:
   /// True when the device runs the CPU's kernels on memory of its own: its versions take the CPU's steps, and
   /// writeSchedule, lower and emit are never called.
   virtual bool runsHostCode() const { return false; }
-  /// A schedule script for a payload: a transform-dialect module with a sequence @schedule for the payload, and
+  /// A schedule script for a payload: a transform-dialect module with a sequence @schedule for the payload,
+  /// and
   /// @schedule_loops for its kernels after they have become loops. Empty when there is nothing to do.
   virtual std::string writeSchedule(func::FuncOp payload, const TargetOptions &options) const = 0;
   /// Scheduled payloads of `module` → kernels in the target's own form, and the steps that run them. Steps of

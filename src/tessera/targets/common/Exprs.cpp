@@ -18,8 +18,10 @@ std::string plan::typeName(Type type) {
     case 8:
     case 16:
     case 32:
-    case 64: return "i" + std::to_string(integer.getWidth());
-    default: return "";
+    case 64:
+      return "i" + std::to_string(integer.getWidth());
+    default:
+      return "";
     }
   }
   if (type.isF16())
@@ -116,7 +118,8 @@ std::optional<Expr> Env::translateResultDim(dfg::NodeOp node, unsigned r, unsign
       if (it == values.end())
         continue;
       inner.values[arg] = it->second;
-      unsigned part = partOf.lookup(operand) + (node.getPort(i).getMode() == dfg::PortMode::Each ? node.getRank() : 0);
+      unsigned part =
+          partOf.lookup(operand) + (node.getPort(i).getMode() == dfg::PortMode::Each ? node.getRank() : 0);
       if (part)
         inner.partOf[arg] = part;
     } else if (operand.getType().isIntOrIndex() && arg.getType() == operand.getType()) {
@@ -139,7 +142,8 @@ std::optional<Expr> Env::translateResultDim(dfg::NodeOp node, unsigned r, unsign
 }
 
 // An affine expression over operands that are themselves exprs.
-static std::optional<Expr> translateAffine(Program &p, AffineExpr e, ArrayRef<Expr> dims, ArrayRef<Expr> symbols) {
+static std::optional<Expr> translateAffine(Program &p, AffineExpr e, ArrayRef<Expr> dims,
+                                           ArrayRef<Expr> symbols) {
   if (auto c = dyn_cast<AffineConstantExpr>(e))
     return p.constant(c.getValue());
   if (auto d = dyn_cast<AffineDimExpr>(e))
@@ -152,12 +156,18 @@ static std::optional<Expr> translateAffine(Program &p, AffineExpr e, ArrayRef<Ex
   if (!a || !b)
     return std::nullopt;
   switch (bin.getKind()) {
-  case AffineExprKind::Add: return p.binary("add", *a, *b);
-  case AffineExprKind::Mul: return p.binary("mul", *a, *b);
-  case AffineExprKind::FloorDiv: return p.binary("floordiv", *a, *b);
-  case AffineExprKind::CeilDiv: return p.binary("ceildiv", *a, *b);
-  case AffineExprKind::Mod: return p.binary("mod", *a, *b);
-  default: return std::nullopt;
+  case AffineExprKind::Add:
+    return p.binary("add", *a, *b);
+  case AffineExprKind::Mul:
+    return p.binary("mul", *a, *b);
+  case AffineExprKind::FloorDiv:
+    return p.binary("floordiv", *a, *b);
+  case AffineExprKind::CeilDiv:
+    return p.binary("ceildiv", *a, *b);
+  case AffineExprKind::Mod:
+    return p.binary("mod", *a, *b);
+  default:
+    return std::nullopt;
   }
 }
 
@@ -212,11 +222,20 @@ std::optional<Expr> Env::build(mlir::Value v) {
   }
   // Arithmetic is exact in the plan only when the type is as wide as the plan's integers.
   bool wide = v.getType().isIndex() || v.getType().isInteger(64);
-  static const llvm::StringMap<std::string> binaries = {
-      {"arith.addi", "add"},         {"arith.subi", "sub"},          {"arith.muli", "mul"}, {"arith.minsi", "min"},
-      {"arith.maxsi", "max"},        {"arith.floordivsi", "floordiv"}, {"arith.ceildivsi", "ceildiv"},
-      {"index.add", "add"},          {"index.sub", "sub"},           {"index.mul", "mul"},  {"index.mins", "min"},
-      {"index.maxs", "max"},         {"index.floordivs", "floordiv"}, {"index.ceildivs", "ceildiv"}};
+  static const llvm::StringMap<std::string> binaries = {{"arith.addi", "add"},
+                                                        {"arith.subi", "sub"},
+                                                        {"arith.muli", "mul"},
+                                                        {"arith.minsi", "min"},
+                                                        {"arith.maxsi", "max"},
+                                                        {"arith.floordivsi", "floordiv"},
+                                                        {"arith.ceildivsi", "ceildiv"},
+                                                        {"index.add", "add"},
+                                                        {"index.sub", "sub"},
+                                                        {"index.mul", "mul"},
+                                                        {"index.mins", "min"},
+                                                        {"index.maxs", "max"},
+                                                        {"index.floordivs", "floordiv"},
+                                                        {"index.ceildivs", "ceildiv"}};
   auto it = binaries.find(def->getName().getStringRef());
   if (wide && it != binaries.end()) {
     auto a = operand(0), b = operand(1);
@@ -229,7 +248,8 @@ std::optional<Expr> Env::build(mlir::Value v) {
       return std::nullopt;
     Expr zero = program.constant(0);
     Expr quotient = program.binary("floordiv", *a, *b);
-    Expr negated = program.binary("sub", zero, program.binary("floordiv", program.binary("sub", zero, *a), *b));
+    Expr negated =
+        program.binary("sub", zero, program.binary("floordiv", program.binary("sub", zero, *a), *b));
     return program.select(program.binary("lt", *a, zero), negated, quotient);
   }
   if (wide && isa<arith::RemUIOp>(def)) {
@@ -243,13 +263,20 @@ std::optional<Expr> Env::build(mlir::Value v) {
     if (!a || !b)
       return std::nullopt;
     switch (cmp.getPredicate()) {
-    case arith::CmpIPredicate::eq: return program.binary("eq", *a, *b);
-    case arith::CmpIPredicate::ne: return program.binary("ne", *a, *b);
-    case arith::CmpIPredicate::slt: return program.binary("lt", *a, *b);
-    case arith::CmpIPredicate::sle: return program.binary("le", *a, *b);
-    case arith::CmpIPredicate::sgt: return program.binary("lt", *b, *a);
-    case arith::CmpIPredicate::sge: return program.binary("le", *b, *a);
-    default: return std::nullopt;
+    case arith::CmpIPredicate::eq:
+      return program.binary("eq", *a, *b);
+    case arith::CmpIPredicate::ne:
+      return program.binary("ne", *a, *b);
+    case arith::CmpIPredicate::slt:
+      return program.binary("lt", *a, *b);
+    case arith::CmpIPredicate::sle:
+      return program.binary("le", *a, *b);
+    case arith::CmpIPredicate::sgt:
+      return program.binary("lt", *b, *a);
+    case arith::CmpIPredicate::sge:
+      return program.binary("le", *b, *a);
+    default:
+      return std::nullopt;
     }
   }
   return std::nullopt;

@@ -54,7 +54,8 @@ Expr Program::binary(const std::string &op, Expr a, Expr b) {
     if (op == "max")
       return constant(std::max(*x, *y));
   }
-  if (y && ((*y == 0 && (op == "add" || op == "sub")) || (*y == 1 && (op == "mul" || op == "floordiv" || op == "ceildiv"))))
+  if (y && ((*y == 0 && (op == "add" || op == "sub")) ||
+            (*y == 1 && (op == "mul" || op == "floordiv" || op == "ceildiv"))))
     return a;
   if (x && ((*x == 0 && op == "add") || (*x == 1 && op == "mul")))
     return b;
@@ -83,7 +84,7 @@ static json toJson(const Step &s) {
   json args = json::array();
   for (const Arg &a : s.args)
     args.push_back({a.kind == Arg::Value ? "value" : "expr", a.index});
-  return {{"kernel", s.kernel}, {"args", args},       {"grid", s.grid},   {"scratch", s.scratch},
+  return {{"kernel", s.kernel}, {"args", args},     {"grid", s.grid},  {"scratch", s.scratch},
           {"chain", s.chain},   {"flops", s.flops}, {"bytes", s.bytes}};
 }
 
@@ -97,8 +98,8 @@ static json toJson(const Node &n) {
       steps[0]["flops"] = n.flops;
     versions.push_back({{"target", v.target}, {"steps", steps}, {"temps", v.temps}, {"note", v.note}});
   }
-  json j = {{"name", n.name},   {"loc", n.loc},     {"after", n.after},
-            {"reads", n.reads}, {"writes", n.writes}, {"depth", n.depth},
+  json j = {{"name", n.name},   {"loc", n.loc},         {"after", n.after},
+            {"reads", n.reads}, {"writes", n.writes},   {"depth", n.depth},
             {"cost", n.cost},   {"versions", versions}, {"criticality", n.criticality}};
   for (const ExtentCheck &check : n.checks)
     j["checks"].push_back({check.got, check.expected, check.text});
@@ -130,7 +131,8 @@ static json programJson(const Program &p, const json &exprs) {
     vs.push_back(toJson(v));
   for (const Node &n : p.nodes)
     ns.push_back(toJson(n));
-  return {{"name", p.name}, {"inputs", inputs}, {"outputs", outputs}, {"exprs", exprs}, {"values", vs}, {"nodes", ns}};
+  return {{"name", p.name}, {"inputs", inputs}, {"outputs", outputs},
+          {"exprs", exprs}, {"values", vs},     {"nodes", ns}};
 }
 
 std::string Program::json() const {

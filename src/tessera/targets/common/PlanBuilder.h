@@ -57,9 +57,9 @@ struct Node {
 
 struct Value {
   std::string kind, type;
-  std::vector<int64_t> shape; ///< of an input: extents or -1; otherwise exprs
-  int of = -1;                ///< alias
-  int init = -1, next = -1;   ///< state
+  std::vector<int64_t> shape;     ///< of an input: extents or -1; otherwise exprs
+  int of = -1;                    ///< alias
+  int init = -1, next = -1;       ///< state
   uint64_t offset = 0, bytes = 0; ///< const
 };
 

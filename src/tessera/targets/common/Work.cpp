@@ -33,7 +33,8 @@ static Expr countOp(Operation &op, Env &env) {
   }
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     std::optional<APInt> trip = loop.getStaticTripCount();
-    return times(env, {countBlock(*loop.getBody(), env), p.constant(trip ? trip->getSExtValue() : unknownRounds)});
+    return times(env,
+                 {countBlock(*loop.getBody(), env), p.constant(trip ? trip->getSExtValue() : unknownRounds)});
   }
   if (isa<scf::WhileOp>(op)) {
     Expr sum = p.constant(0);
@@ -57,8 +58,8 @@ static Expr countOp(Operation &op, Env &env) {
       each = 2;
     else if (op.getDialect() && op.getDialect()->getNamespace() == "math")
       each = isa<math::SqrtOp, math::AbsFOp>(op) ? 1 : functionFlops;
-    else if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::MaximumFOp, arith::MinimumFOp,
-                 arith::MaxNumFOp, arith::MinNumFOp, arith::NegFOp, arith::RemFOp>(op))
+    else if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::MaximumFOp,
+                 arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp, arith::NegFOp, arith::RemFOp>(op))
       each = 1;
     sum = p.binary("add", sum, p.constant(each * lanes(op.getResult(0).getType())));
   }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How much a node computes, as an expr of the plan: for profiles (GFLOP/s), for policies that compare devices, and
-// for the decision whether a step is worth sharing out to threads. An estimate, not a promise.
+// How much a node computes, as an expr of the plan: for profiles (GFLOP/s), for policies that compare
+// devices, and for the decision whether a step is worth sharing out to threads. An estimate, not a promise.
 #pragma once
 
 #include "tessera/targets/common/Exprs.h"
 
 namespace tessera::plan {
 
-/// Float operations of one execution of the node. A loop whose length the plan does not know counts as 16 rounds; a
-/// call of a mathematical function as 10 operations.
+/// Float operations of one execution of the node. A loop whose length the plan does not know counts as 16
+/// rounds; a call of a mathematical function as 10 operations.
 Expr countFlops(dfg::NodeOp node, Env &env);
 
 } // namespace tessera::plan

@@ -22,7 +22,8 @@ struct Machine {
   bool has(StringRef feature) const { return llvm::is_contained(required, feature); }
 };
 
-/// Whether the options name a machine that LLVM knows; emits a diagnostic with the nearest name when they do not.
+/// Whether the options name a machine that LLVM knows; emits a diagnostic with the nearest name when they do
+/// not.
 LogicalResult checkMachine(const TargetOptions &options, Location loc);
 /// The machine that the options name; the one we run on where they say nothing.
 Machine getMachine(const TargetOptions &options);
@@ -32,12 +33,13 @@ const llvm::Target *findCodeGenerator(const Machine &machine, std::string &error
 /// Tensors → buffers, in place. Destinations are the functions' own arguments.
 LogicalResult bufferize(ModuleOp payloads);
 
-/// Cuts one bufferized payload function into kernels at its outermost scf.forall loops, adds them to the module and
-/// the steps that run them to `version`, and erases the payload. `env` knows the function's arguments.
+/// Cuts one bufferized payload function into kernels at its outermost scf.forall loops, adds them to the
+/// module and the steps that run them to `version`, and erases the payload. `env` knows the function's
+/// arguments.
 LogicalResult splitKernels(func::FuncOp payload, plan::Env &env, plan::Version &version);
 
-/// Gives memory to the allocations inside kernels: small ones on the stack, others in the call's scratch, whose
-/// size becomes part of the step that runs the kernel.
+/// Gives memory to the allocations inside kernels: small ones on the stack, others in the call's scratch,
+/// whose size becomes part of the step that runs the kernel.
 LogicalResult placeScratch(func::FuncOp kernel, plan::Env &env, plan::Step &step);
 
 /// What is left of linalg in kernels → loops, tidied up: what the loop part of a schedule works on.
@@ -49,11 +51,12 @@ LogicalResult lowerVectors(ModuleOp kernels);
 /// The math dialect → calls of our builtins and arithmetic; what has an instruction stays.
 LogicalResult lowerMath(ModuleOp kernels);
 
-/// Loops, vectors, memory and arithmetic → the LLVM dialect, and a wrapper with the kernel ABI around each kernel.
+/// Loops, vectors, memory and arithmetic → the LLVM dialect, and a wrapper with the kernel ABI around each
+/// kernel.
 LogicalResult lowerToLLVM(ModuleOp kernels);
 
-/// Kernels with the same code become one, which all their steps name; equal layers of a network, or equal nodes of
-/// several programs.
+/// Kernels with the same code become one, which all their steps name; equal layers of a network, or equal
+/// nodes of several programs.
 void shareKernels(ModuleOp kernels, MutableArrayRef<NodeLowering> nodes);
 
 /// The LLVM dialect → optimised machine code, linked into one ELF image that needs nothing from outside.

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The LLVM dialect to one fully linked ELF image: LLVM's optimiser for the machine asked for, then lld in process.
+// The LLVM dialect to one fully linked ELF image: LLVM's optimiser for the machine asked for, then lld in
+// process.
 #include "tessera/targets/cpu/Cpu.h"
 
 #include "tessera/base/Check.h"
 #include "tessera/targets/cpu/builtins/Builtins.h"
 
+#include "lld/Common/Driver.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "lld/Common/Driver.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -52,7 +53,8 @@ static LogicalResult linkBuiltins(llvm::Module &module, const llvm::Triple &trip
   std::string_view bitcode = builtinsBitcode(triple.getArchName().str());
   if (bitcode.empty())
     return emitError(loc, "no builtins for the architecture '") << triple.getArchName() << "'";
-  auto buffer = llvm::MemoryBuffer::getMemBuffer(StringRef(bitcode.data(), bitcode.size()), "builtins", false);
+  auto buffer =
+      llvm::MemoryBuffer::getMemBuffer(StringRef(bitcode.data(), bitcode.size()), "builtins", false);
   auto builtins = llvm::parseBitcodeFile(buffer->getMemBufferRef(), module.getContext());
   TESSERA_CHECK(builtins) << llvm::toString(builtins.takeError());
   (*builtins)->setDataLayout(module.getDataLayout());
@@ -96,11 +98,12 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &tm) {
   pb.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, mam);
 }
 
-// lld works on files; they are removed again. What code generation calls on its own (memcpy, conversions of half
-// types) comes from the builtins' object; sections that nobody needs are dropped.
+// lld works on files; they are removed again. What code generation calls on its own (memcpy, conversions of
+// half types) comes from the builtins' object; sections that nobody needs are dropped.
 static FailureOr<std::string> link(ArrayRef<char> object, std::string_view builtins, Location loc) {
   SmallString<128> in, lib, out;
-  if (llvm::sys::fs::createTemporaryFile("tessera", "o", in) || llvm::sys::fs::createTemporaryFile("tessera", "o", lib) ||
+  if (llvm::sys::fs::createTemporaryFile("tessera", "o", in) ||
+      llvm::sys::fs::createTemporaryFile("tessera", "o", lib) ||
       llvm::sys::fs::createTemporaryFile("tessera", "elf", out))
     return emitError(loc, "cannot create a temporary file; set TMPDIR to a folder with space"), failure();
   llvm::scope_exit remove([&] {
@@ -120,7 +123,8 @@ static FailureOr<std::string> link(ArrayRef<char> object, std::string_view built
         ec = std::make_error_code(std::errc::no_space_on_device);
     }
     if (ec)
-      return emitError(loc, "cannot write '") << path << "': " << ec.message() << "; set TMPDIR to a folder with space";
+      return emitError(loc, "cannot write '")
+             << path << "': " << ec.message() << "; set TMPDIR to a folder with space";
     return success();
   };
   // lld maps its output, where a full disk would end the process: the space is asked for before.
@@ -130,8 +134,21 @@ static FailureOr<std::string> link(ArrayRef<char> object, std::string_view built
     return failure();
   std::string messages;
   llvm::raw_string_ostream os(messages);
-  const char *args[] = {"ld.lld", "-shared", "-Bsymbolic", "--no-undefined", "-z",  "max-page-size=4096",
-                        "-z",     "norelro", "--hash-style=sysv", "--gc-sections", "--strip-debug", "-o", out.c_str(), in.c_str(), lib.c_str()};
+  const char *args[] = {"ld.lld",
+                        "-shared",
+                        "-Bsymbolic",
+                        "--no-undefined",
+                        "-z",
+                        "max-page-size=4096",
+                        "-z",
+                        "norelro",
+                        "--hash-style=sysv",
+                        "--gc-sections",
+                        "--strip-debug",
+                        "-o",
+                        out.c_str(),
+                        in.c_str(),
+                        lib.c_str()};
   lld::Result result = lld::lldMain(args, os, os, {{lld::Gnu, &lld::elf::link}});
   TESSERA_CHECK(!result.retCode) << os.str();
   auto file = llvm::MemoryBuffer::getFile(out, /*IsText=*/false, /*RequiresNullTerminator=*/false);
@@ -147,7 +164,8 @@ static llvm::StringMap<uint64_t> measureKernels(StringRef image, const llvm::Str
     llvm::consumeError(object.takeError());
     return sizes;
   }
-  for (llvm::object::ELFSymbolRef symbol : cast<llvm::object::ELFObjectFileBase>(**object).getDynamicSymbolIterators()) {
+  for (llvm::object::ELFSymbolRef symbol :
+       cast<llvm::object::ELFObjectFileBase>(**object).getDynamicSymbolIterators()) {
     llvm::Expected<StringRef> name = symbol.getName();
     if (name && kernels.contains(*name))
       sizes[*name] = symbol.getSize();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Cuts a payload function into kernels: each outermost scf.forall becomes one whose tasks are its iterations,
-// what stands between becomes kernels of one task. Buffers that live from one kernel to the next become values of
-// the plan; cheap index arithmetic and views are repeated where they are used.
+// what stands between becomes kernels of one task. Buffers that live from one kernel to the next become
+// values of the plan; cheap index arithmetic and views are repeated where they are used.
 #include "tessera/targets/cpu/Cpu.h"
 
 #include "tessera/base/Check.h"
@@ -28,8 +28,8 @@ public:
   LogicalResult run();
 
 private:
-  /// Repeated in each kernel that uses it, instead of being passed: index arithmetic and views of what the payload
-  /// was given.
+  /// Repeated in each kernel that uses it, instead of being passed: index arithmetic and views of what the
+  /// payload was given.
   bool isCheap(Operation *op) const { return cheapOps.contains(op); }
   void findCheap();
   LogicalResult addTemp(memref::AllocOp alloc);
@@ -51,8 +51,9 @@ void Splitter::findCheap() {
     if (op.getNumRegions())
       continue;
     StringRef dialect = op.getName().getDialectNamespace();
-    bool kind = isa<ViewLikeOpInterface, memref::DimOp, memref::GetGlobalOp, arith::ConstantOp>(op) ||
-                (isMemoryEffectFree(&op) && (dialect == "arith" || dialect == "affine" || dialect == "index"));
+    bool kind =
+        isa<ViewLikeOpInterface, memref::DimOp, memref::GetGlobalOp, arith::ConstantOp>(op) ||
+        (isMemoryEffectFree(&op) && (dialect == "arith" || dialect == "affine" || dialect == "index"));
     bool given = llvm::all_of(op.getOperands(), [&](Value v) {
       Operation *def = v.getDefiningOp();
       return !def || cheapOps.contains(def) || isa<memref::AllocOp>(def);
@@ -70,7 +71,8 @@ LogicalResult Splitter::addTemp(memref::AllocOp alloc) {
   for (int64_t d = 0; d < type.getRank(); ++d) {
     std::optional<plan::Expr> extent = env.translateDim(alloc, d);
     if (!extent)
-      return alloc.emitOpError("has an extent that is not known when the node starts; compute it in a node of its own");
+      return alloc.emitOpError(
+          "has an extent that is not known when the node starts; compute it in a node of its own");
     value.shape.push_back(*extent);
   }
   int index = program.addValue(value);
@@ -97,8 +99,8 @@ LogicalResult Splitter::spillAcross() {
       for (Value result : op->getResults()) {
         if (isa<ShapedType>(result.getType()))
           continue;
-        // Cheap operations that hang on this value are repeated in their users' kernels, so every user outside
-        // of this segment needs it.
+        // Cheap operations that hang on this value are repeated in their users' kernels, so every user
+        // outside of this segment needs it.
         bool outside = llvm::any_of(result.getUsers(), [&](Operation *user) {
           std::optional<unsigned> s = segmentOfUse(user);
           return !s || *s != i;
@@ -192,7 +194,8 @@ LogicalResult Splitter::makeKernel(Segment &segment, unsigned index) {
                << payload.getName() << "' is not known to the plan";
       inner.values[arg] = it->second;
       // Each buffer counts as read or written once.
-      step.bytes = program.binary("add", step.bytes, program.sizeOf(it->second, plan::typeBytes(type.getElementType())));
+      step.bytes = program.binary("add", step.bytes,
+                                  program.sizeOf(it->second, plan::typeBytes(type.getElementType())));
       step.args.push_back({plan::Arg::Value, it->second});
       for (int64_t d = 0; d < type.getRank(); ++d)
         if (type.isDynamicDim(d))
@@ -205,7 +208,8 @@ LogicalResult Splitter::makeKernel(Segment &segment, unsigned index) {
       continue;
     }
     std::optional<plan::Expr> e = env.translate(v);
-    TESSERA_CHECK(e) << "a scalar of '" << payload.getName().str() << "' was neither spilled nor computed by the plan";
+    TESSERA_CHECK(e) << "a scalar of '" << payload.getName().str()
+                     << "' was neither spilled nor computed by the plan";
     inner.exprs[arg] = *e;
     step.args.push_back({plan::Arg::Expression, *e});
   }
@@ -223,22 +227,25 @@ LogicalResult Splitter::makeKernel(Segment &segment, unsigned index) {
     SmallVector<plan::Expr> counts;
     bool known = true;
     for (unsigned d = 0; d < rank && known; ++d) {
-      auto lower = env.translate(forall.getMixedLowerBound()[d]), upper = env.translate(forall.getMixedUpperBound()[d]),
+      auto lower = env.translate(forall.getMixedLowerBound()[d]),
+           upper = env.translate(forall.getMixedUpperBound()[d]),
            by = env.translate(forall.getMixedStep()[d]);
       known = lower && upper && by;
       if (known)
-        counts.push_back(program.binary(
-            "max", program.constant(0), program.binary("ceildiv", program.binary("sub", *upper, *lower), *by)));
+        counts.push_back(
+            program.binary("max", program.constant(0),
+                           program.binary("ceildiv", program.binary("sub", *upper, *lower), *by)));
     }
-    // The outermost three dimensions are tasks; any others, and all of a loop whose extent only the kernel knows,
-    // are loops inside.
+    // The outermost three dimensions are tasks; any others, and all of a loop whose extent only the kernel
+    // knows, are loops inside.
     unsigned tasks = known ? std::min(rank, 3u) : 0;
     for (unsigned d = 0; d < tasks; ++d)
       step.grid[d] = counts[d];
     auto mapped = [&](OpFoldResult v) -> Value {
       if (auto value = dyn_cast<Value>(v))
         return map.lookupOrDefault(value);
-      return arith::ConstantIndexOp::create(k, forall.getLoc(), cast<IntegerAttr>(cast<Attribute>(v)).getInt());
+      return arith::ConstantIndexOp::create(k, forall.getLoc(),
+                                            cast<IntegerAttr>(cast<Attribute>(v)).getInt());
     };
     Value oneValue = arith::ConstantIndexOp::create(k, forall.getLoc(), 1);
     unsigned firstBox = captured.size();

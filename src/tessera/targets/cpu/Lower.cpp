@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From loops over buffers to the LLVM dialect: a plain list of passes, then the wrapper that gives each kernel
-// its ABI.
+// From loops over buffers to the LLVM dialect: a plain list of passes, then the wrapper that gives each
+// kernel its ABI.
 #include "tessera/targets/cpu/Cpu.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -27,8 +27,8 @@ static void copiesToLinalg(ModuleOp module) {
   }
 }
 
-// Operations without an instruction: rounding divisions, and conversions of bf16. The pass of all expansions would
-// also replace maximumf and minimumf, by code that takes -0.0 and +0.0 for equal.
+// Operations without an instruction: rounding divisions, and conversions of bf16. The pass of all expansions
+// would also replace maximumf and minimumf, by code that takes -0.0 and +0.0 for equal.
 static LogicalResult expandArithmetic(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
@@ -54,7 +54,8 @@ struct Signature {
 };
 } // namespace
 
-// kernel(args…, box…, scratch) → @name.body, and @name(ptr slots, ptr begin, ptr end, ptr scratch) that calls it.
+// kernel(args…, box…, scratch) → @name.body, and @name(ptr slots, ptr begin, ptr end, ptr scratch) that calls
+// it.
 static void wrapKernel(LLVM::LLVMFuncOp body, const Signature &signature) {
   MLIRContext *ctx = body.getContext();
   OpBuilder b(body);
@@ -69,7 +70,9 @@ static void wrapKernel(LLVM::LLVMFuncOp body, const Signature &signature) {
   Block *entry = wrapper.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
   Value slots = entry->getArgument(0);
-  auto constant = [&](int64_t v) -> Value { return LLVM::ConstantOp::create(b, loc, i64, b.getI64IntegerAttr(v)); };
+  auto constant = [&](int64_t v) -> Value {
+    return LLVM::ConstantOp::create(b, loc, i64, b.getI64IntegerAttr(v));
+  };
   unsigned slot = 0;
   auto next = [&](Type t) -> Value {
     Value at = LLVM::GEPOp::create(b, loc, ptr, i64, slots, ArrayRef<LLVM::GEPArg>{int32_t(slot++)});
@@ -89,8 +92,8 @@ static void wrapKernel(LLVM::LLVMFuncOp body, const Signature &signature) {
         args.push_back(LLVM::TruncOp::create(b, loc, lowered, next(i64)));
       continue;
     }
-    // Two buffers of one kernel never overlap where one is written: the plan gives each its own memory, and an
-    // operand that is received twice is one argument.
+    // Two buffers of one kernel never overlap where one is written: the plan gives each its own memory, and
+    // an operand that is received twice is one argument.
     body.setArgAttr(args.size() + 1, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
     body.setArgAttr(args.size() + 1, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(64));
     Value data = next(ptr);

@@ -20,8 +20,10 @@ public:
   void note(const Twine &text) { summary += (summary.empty() ? "" : "; ") + text.str(); }
   std::string str() const {
     std::string text = "// " + summary + "\nmodule attributes {transform.with_named_sequence} {\n";
-    text += "  transform.named_sequence @schedule(%payload: !transform.any_op) {\n" + body + "    transform.yield\n  }\n";
-    text += "  transform.named_sequence @schedule_loops(%kernel: !transform.any_op) {\n" + loops + "    transform.yield\n  }\n";
+    text += "  transform.named_sequence @schedule(%payload: !transform.any_op) {\n" + body +
+            "    transform.yield\n  }\n";
+    text += "  transform.named_sequence @schedule_loops(%kernel: !transform.any_op) {\n" + loops +
+            "    transform.yield\n  }\n";
     return text + "}\n";
   }
 
@@ -41,20 +43,22 @@ static std::string parallelTiles(unsigned rank, unsigned parallel) {
   return tiles;
 }
 
-// A matrix product in registers: tasks of rows x columns, blocks of the reduction that stay in the cache, and a block of
-// the result in registers that each step of the reduction updates by fused multiply-adds. What is left at the edges
-// runs with the columns innermost, which the code generator vectorises.
-static void writeContraction(Writer &out, unsigned index, const std::string &name, linalg::GenericOp op, bool raised,
-                             const TargetInfo &info) {
+// A matrix product in registers: tasks of rows x columns, blocks of the reduction that stay in the cache, and
+// a block of the result in registers that each step of the reduction updates by fused multiply-adds. What is
+// left at the edges runs with the columns innermost, which the code generator vectorises.
+static void writeContraction(Writer &out, unsigned index, const std::string &name, linalg::GenericOp op,
+                             bool raised, const TargetInfo &info) {
   Type element = cast<ShapedType>(op.getOutputs()[0].getType()).getElementType();
   unsigned lanes = std::max(1u, info.vectorBytes / plan::typeBytes(element));
   unsigned rows = info.registers >= 32 ? 8 : 6, columns = 2 * lanes;
   std::string n = std::to_string(index);
   std::string any = "!transform.any_op", loop = "!transform.op<\"scf.for\">";
   std::string to1 = " : (" + any + ") -> " + any, to2 = " : (" + any + ") -> (" + any + ", " + any + ")",
-              toLoop = " : (" + any + ") -> (" + any + ", " + loop + ")", peel = " : (" + loop + ") -> (" + any + ", " + any + ")";
+              toLoop = " : (" + any + ") -> (" + any + ", " + loop + ")",
+              peel = " : (" + loop + ") -> (" + any + ", " + any + ")";
   auto generic = [&](const std::string &result, const std::string &in) {
-    out.line("%" + result + n + " = transform.structured.match ops{[\"linalg.generic\"]} in %" + in + n + to1);
+    out.line("%" + result + n + " = transform.structured.match ops{[\"linalg.generic\"]} in %" + in + n +
+             to1);
   };
   // The rest may be nothing.
   auto columnsInnermost = [&](const std::string &rest) {
@@ -64,30 +68,33 @@ static void writeContraction(Writer &out, unsigned index, const std::string &nam
     out.line("  %turned = transform.structured.interchange %edge iterator_interchange = [0, 2, 1]" + to1);
     out.line("}");
   };
-  out.note((raised ? "loop raised to a matrix product, " : "matrix product, ") + Twine(rows) + "x" + Twine(columns) +
-           " in registers, tasks of " + Twine(8 * rows) + "x" + Twine(8 * columns));
+  out.note((raised ? "loop raised to a matrix product, " : "matrix product, ") + Twine(rows) + "x" +
+           Twine(columns) + " in registers, tasks of " + Twine(8 * rows) + "x" + Twine(8 * columns));
   std::string g = name;
   if (raised) {
     g = "%raised" + n;
     out.line(g + " = transform.tessera.raise_reduction " + name + to1);
   }
-  out.line("%init" + n + " = transform.get_producer_of_operand " + g + "[" + std::to_string(op.getNumDpsInputs()) + "]" + to1);
+  out.line("%init" + n + " = transform.get_producer_of_operand " + g + "[" +
+           std::to_string(op.getNumDpsInputs()) + "]" + to1);
   out.line("%task" + n + ", %tasks" + n + " = transform.structured.tile_using_forall " + g + " tile_sizes [" +
            std::to_string(8 * rows) + ", " + std::to_string(8 * columns) + ", 0]" + to2);
-  out.line("%fill" + n + ", %tasks_" + n + " = transform.structured.fuse_into_containing_op %init" + n + " into %tasks" + n + " : (" +
-           any + ", " + any + ") -> (" + any + ", " + any + ")");
-  out.line("%block" + n + ", %k_block" + n + " = transform.structured.tile_using_for %task" + n + " tile_sizes [0, 0, 256]" + to2);
-  out.line("%rows" + n + ", %i" + n + " = transform.structured.tile_using_for %block" + n + " tile_sizes [" + std::to_string(rows) +
-           ", 0, 0]" + toLoop);
+  out.line("%fill" + n + ", %tasks_" + n + " = transform.structured.fuse_into_containing_op %init" + n +
+           " into %tasks" + n + " : (" + any + ", " + any + ") -> (" + any + ", " + any + ")");
+  out.line("%block" + n + ", %k_block" + n + " = transform.structured.tile_using_for %task" + n +
+           " tile_sizes [0, 0, 256]" + to2);
+  out.line("%rows" + n + ", %i" + n + " = transform.structured.tile_using_for %block" + n + " tile_sizes [" +
+           std::to_string(rows) + ", 0, 0]" + toLoop);
   out.line("%i_main" + n + ", %i_rest" + n + " = transform.tessera.peel_rest %i" + n + peel);
   columnsInnermost("i_rest");
   generic("main_a", "i_main");
-  out.line("%columns" + n + ", %j" + n + " = transform.structured.tile_using_for %main_a" + n + " tile_sizes [0, " +
-           std::to_string(columns) + ", 0]" + toLoop);
+  out.line("%columns" + n + ", %j" + n + " = transform.structured.tile_using_for %main_a" + n +
+           " tile_sizes [0, " + std::to_string(columns) + ", 0]" + toLoop);
   out.line("%j_main" + n + ", %j_rest" + n + " = transform.tessera.peel_rest %j" + n + peel);
   columnsInnermost("j_rest");
   generic("main_b", "j_main");
-  out.line("%micro" + n + ", %k" + n + " = transform.structured.tile_using_for %main_b" + n + " tile_sizes [0, 0, 1]" + to2);
+  out.line("%micro" + n + ", %k" + n + " = transform.structured.tile_using_for %main_b" + n +
+           " tile_sizes [0, 0, 1]" + to2);
   out.line("transform.structured.vectorize %micro" + n + " : " + any);
   out.line("transform.apply_patterns to %payload {");
   out.line("  transform.apply_patterns.vector.reduction_to_contract");
@@ -96,7 +103,8 @@ static void writeContraction(Writer &out, unsigned index, const std::string &nam
   out.line("  transform.apply_patterns.canonicalization");
   out.line("} : " + any);
   out.line("transform.apply_cse to %payload : " + any);
-  out.line("%loops" + n + " = transform.structured.match ops{[\"scf.for\"]} in %payload : (" + any + ") -> " + loop);
+  out.line("%loops" + n + " = transform.structured.match ops{[\"scf.for\"]} in %payload : (" + any + ") -> " +
+           loop);
   out.line("transform.loop.hoist_loop_invariant_subsets %loops" + n + " : " + loop);
   out.line("transform.apply_patterns to %payload {");
   out.line("  transform.apply_patterns.vector.lower_contraction lowering_strategy = outerproduct");
@@ -104,8 +112,10 @@ static void writeContraction(Writer &out, unsigned index, const std::string &nam
   out.line("} : " + any);
 }
 
-// Instances with loops of their own, a row of them in the lanes of vectors. What is left of a row runs one by one.
-static void writeLanes(Writer &out, unsigned index, const std::string &name, linalg::GenericOp op, const TargetInfo &info) {
+// Instances with loops of their own, a row of them in the lanes of vectors. What is left of a row runs one by
+// one.
+static void writeLanes(Writer &out, unsigned index, const std::string &name, linalg::GenericOp op,
+                       const TargetInfo &info) {
   unsigned bytes = 4;
   op.getBody()->walk([&](Operation *inner) {
     for (Type type : inner->getResultTypes())
@@ -120,22 +130,25 @@ static void writeLanes(Writer &out, unsigned index, const std::string &name, lin
     rows += (d ? ", " : "") + std::string(!last ? "1" : rank == 1 ? "4096" : "0");
     columns += (d ? ", " : "") + (last ? std::to_string(lanes) : std::string("0"));
   }
-  out.note(Twine(lanes) + " instances in the lanes of vectors, " + (rank == 1 ? "pieces of 4096" : "rows") + " as tasks");
-  out.line("%row" + n + ":2 = transform.structured.tile_using_forall " + name + " tile_sizes [" + rows + "] : (" + any + ") -> (" + any +
-           ", " + any + ")");
-  out.line("%part" + n + ", %j" + n + " = transform.structured.tile_using_for %row" + n + "#0 tile_sizes [" + columns + "] : (" + any +
-           ") -> (" + any + ", " + loop + ")");
-  out.line("%main" + n + ", %rest" + n + " = transform.tessera.peel_rest %j" + n + " : (" + loop + ") -> (" + any + ", " + any + ")");
+  out.note(Twine(lanes) + " instances in the lanes of vectors, " + (rank == 1 ? "pieces of 4096" : "rows") +
+           " as tasks");
+  out.line("%row" + n + ":2 = transform.structured.tile_using_forall " + name + " tile_sizes [" + rows +
+           "] : (" + any + ") -> (" + any + ", " + any + ")");
+  out.line("%part" + n + ", %j" + n + " = transform.structured.tile_using_for %row" + n + "#0 tile_sizes [" +
+           columns + "] : (" + any + ") -> (" + any + ", " + loop + ")");
+  out.line("%main" + n + ", %rest" + n + " = transform.tessera.peel_rest %j" + n + " : (" + loop + ") -> (" +
+           any + ", " + any + ")");
   // Folds the extents of the main part to constants.
   out.line("transform.apply_patterns to %payload { transform.apply_patterns.canonicalization } : " + any);
   out.line("transform.tessera.vectorize_instances %payload lanes " + std::to_string(lanes) + " : " + any);
 }
 
-// Whether the operation is a matrix product with rows, columns and one reduction, in this order: as it stands, or
-// after its instance's loop has been raised.
+// Whether the operation is a matrix product with rows, columns and one reduction, in this order: as it
+// stands, or after its instance's loop has been raised.
 static bool isProduct(linalg::GenericOp op) {
   if (op.getNumLoops() != 3 || op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
-      !isa<FloatType>(cast<ShapedType>(op.getOutputs()[0].getType()).getElementType()) || !linalg::isaContractionOpInterface(op))
+      !isa<FloatType>(cast<ShapedType>(op.getOutputs()[0].getType()).getElementType()) ||
+      !linalg::isaContractionOpInterface(op))
     return false;
   SmallVector<utils::IteratorType> it = op.getIteratorTypesArray();
   return it[0] == utils::IteratorType::parallel && it[1] == utils::IteratorType::parallel &&
@@ -151,8 +164,8 @@ std::string cpu::writeDefaultSchedule(func::FuncOp payload, const TargetInfo &in
   SmallVector<linalg::GenericOp> copies(trial->getBody().front().getOps<linalg::GenericOp>());
   for (linalg::GenericOp op : generics) {
     std::string name = ("%g" + Twine(index)).str();
-    out.line(name + " = transform.structured.match ops{[\"linalg.generic\"]} attributes{" + leaf::numberAttr + " = " + Twine(index) +
-             " : i64} in %payload : (!transform.any_op) -> !transform.any_op");
+    out.line(name + " = transform.structured.match ops{[\"linalg.generic\"]} attributes{" + leaf::numberAttr +
+             " = " + Twine(index) + " : i64} in %payload : (!transform.any_op) -> !transform.any_op");
     bool raised = false;
     linalg::GenericOp product = op;
     if (!isProduct(op)) {
@@ -173,7 +186,8 @@ std::string cpu::writeDefaultSchedule(func::FuncOp payload, const TargetInfo &in
       ++index;
       continue;
     }
-    if (op.getNumReductionLoops() == op.getNumLoops() && op->hasAttr(leaf::reductionsAttr) && !op->hasAttr(leaf::orderedAttr)) {
+    if (op.getNumReductionLoops() == op.getNumLoops() && op->hasAttr(leaf::reductionsAttr) &&
+        !op->hasAttr(leaf::orderedAttr)) {
       out.note("reduction in 64 chunks");
       out.line("%r" + Twine(index) + " = transform.tessera.chunk_reduction " + name +
                " chunks 64 : (!transform.any_op) -> !transform.any_op");
@@ -185,8 +199,8 @@ std::string cpu::writeDefaultSchedule(func::FuncOp payload, const TargetInfo &in
       if (parallel)
         out.note(parallel == 1 ? "pieces of 4096 as tasks" : "rows as tasks");
       if (parallel)
-        out.line("%t" + Twine(index) + ":2 = transform.structured.tile_using_forall " + name + " tile_sizes [" +
-                 parallelTiles(op.getNumLoops(), parallel) +
+        out.line("%t" + Twine(index) + ":2 = transform.structured.tile_using_forall " + name +
+                 " tile_sizes [" + parallelTiles(op.getNumLoops(), parallel) +
                  "] : (!transform.any_op) -> (!transform.any_op, !transform.any_op)");
     }
     ++index;
@@ -194,14 +208,16 @@ std::string cpu::writeDefaultSchedule(func::FuncOp payload, const TargetInfo &in
   if (index == 0)
     out.note(payload.getBody().front().getOps<scf::ForallOp>().empty() ? "one task" : "instances as tasks");
   out.loopLine("transform.tessera.unroll_constant_loops %kernel : !transform.any_op");
-  out.loopLine("transform.apply_patterns to %kernel { transform.apply_patterns.canonicalization } : !transform.any_op");
+  out.loopLine("transform.apply_patterns to %kernel { transform.apply_patterns.canonicalization } : "
+               "!transform.any_op");
   out.loopLine("transform.apply_cse to %kernel : !transform.any_op");
   out.loopLine("transform.tessera.split_borders %kernel : !transform.any_op");
   for (auto forall : payload.getBody().front().getOps<scf::ForallOp>())
     if (auto lanes = forall->getAttrOfType<IntegerAttr>(leaf::lanesAttr)) {
       // Instances that accumulate cannot be vectorised; several of them at once keep the processor busy.
       out.note("private copies, unrolled");
-      out.loopLine("transform.tessera.unroll_innermost %kernel by " + Twine(2 * lanes.getInt()) + " : !transform.any_op");
+      out.loopLine("transform.tessera.unroll_innermost %kernel by " + Twine(2 * lanes.getInt()) +
+                   " : !transform.any_op");
       break;
     }
   return out.str();

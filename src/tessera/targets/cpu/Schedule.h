@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The default scheduler of the CPU: it looks at a payload and writes the script that a person could have written.
+// The default scheduler of the CPU: it looks at a payload and writes the script that a person could have
+// written.
 #pragma once
 
 #include "tessera/targets/Target.h"
 
 namespace tessera::cpu {
 
-/// A transform-dialect module with sequences @schedule and @schedule_loops for this payload. `strict`: nothing that
-/// changes the rounding of a result.
+/// A transform-dialect module with sequences @schedule and @schedule_loops for this payload. `strict`:
+/// nothing that changes the rounding of a result.
 std::string writeDefaultSchedule(func::FuncOp payload, const TargetInfo &info, bool strict);
 
 } // namespace tessera::cpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Memory of one call of a kernel. Nothing is allocated while a program runs: small buffers are on the stack, the
-// others have a place in the scratch that the runtime hands to each call.
+// Memory of one call of a kernel. Nothing is allocated while a program runs: small buffers are on the stack,
+// the others have a place in the scratch that the runtime hands to each call.
 #include "tessera/targets/cpu/Cpu.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@ using namespace tessera::cpu;
 static constexpr int64_t maxStackBuffer = 16 << 10, maxStack = 128 << 10;
 static constexpr int64_t alignment = 64;
 
-// The buffer leaves the region that makes it (a loop swaps it with another): its place cannot be reused by the
-// next iteration.
+// The buffer leaves the region that makes it (a loop swaps it with another): its place cannot be reused by
+// the next iteration.
 static bool escapes(memref::AllocOp alloc) {
   SmallVector<Value> aliases = {alloc.getResult()};
   for (size_t i = 0; i < aliases.size(); ++i)
@@ -36,7 +36,8 @@ LogicalResult cpu::placeScratch(func::FuncOp kernel, plan::Env &env, plan::Step 
   b.setInsertionPointToStart(entry);
   int64_t stack = 0;
   plan::Expr total = env.program.constant(0); // bytes of scratch used so far
-  // Offsets must be constants in the code: buffers of static size come first, one of dynamic size may be last.
+  // Offsets must be constants in the code: buffers of static size come first, one of dynamic size may be
+  // last.
   llvm::stable_sort(allocs, [](memref::AllocOp a, memref::AllocOp b) {
     return a.getType().hasStaticShape() > b.getType().hasStaticShape();
   });
@@ -44,8 +45,9 @@ LogicalResult cpu::placeScratch(func::FuncOp kernel, plan::Env &env, plan::Step 
     MemRefType type = alloc.getType();
     bool loops = alloc->getBlock() != entry;
     if (loops && escapes(alloc))
-      return alloc.emitOpError("is carried out of the loop that makes it, so it cannot be given a fixed place; "
-                               "write into a buffer made outside of the loop");
+      return alloc.emitOpError(
+          "is carried out of the loop that makes it, so it cannot be given a fixed place; "
+          "write into a buffer made outside of the loop");
     if (type.hasStaticShape()) {
       int64_t bytes = type.getNumElements() * plan::typeBytes(type.getElementType());
       if (bytes <= maxStackBuffer && stack + bytes <= maxStack) {
@@ -62,7 +64,8 @@ LogicalResult cpu::placeScratch(func::FuncOp kernel, plan::Env &env, plan::Step 
     for (int64_t d = 0; d < type.getRank(); ++d) {
       std::optional<plan::Expr> extent = env.translateDim(alloc, d);
       if (!extent)
-        return alloc.emitOpError("has an extent that is not known when the kernel starts; bound it by a constant");
+        return alloc.emitOpError(
+            "has an extent that is not known when the kernel starts; bound it by a constant");
       bytes = env.program.binary("mul", bytes, *extent);
     }
     plan::Expr unit = env.program.constant(alignment);

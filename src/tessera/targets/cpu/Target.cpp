@@ -50,7 +50,8 @@ public:
     return cpu::writeDefaultSchedule(payload, info(options), options.strict);
   }
 
-  LogicalResult lower(ModuleOp module, MutableArrayRef<NodeLowering> nodes, const TargetOptions &) const override {
+  LogicalResult lower(ModuleOp module, MutableArrayRef<NodeLowering> nodes,
+                      const TargetOptions &) const override {
     for (auto combiner : llvm::make_early_inc_range(module.getOps<dfg::CombinerOp>()))
       combiner.erase();
     if (failed(cpu::bufferize(module)))

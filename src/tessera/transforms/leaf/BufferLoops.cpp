@@ -36,8 +36,8 @@ struct Loops {
   dfg::NodeOp node;
   OpBuilder &b;
   Location loc;
-  SmallVector<Value> outs;  ///< memory of each result
-  SmallVector<Value> ports; ///< of each input: the memory to use instead of it, or null
+  SmallVector<Value> outs;   ///< memory of each result
+  SmallVector<Value> ports;  ///< of each input: the memory to use instead of it, or null
   SmallVector<Value> copies; ///< of each accumulated input: private copies of it, or null
   Value firstCopy;           ///< the chunk's first copy
   int64_t lanes = 1;         ///< copies of one chunk, taken in turn
@@ -59,7 +59,8 @@ void Loops::makeOutputs() {
     if (!dest) {
       Type type = node.getResult(r).getType();
       auto tensor = dyn_cast<RankedTensorType>(type);
-      auto memory = tensor ? MemRefType::get(tensor.getShape(), tensor.getElementType()) : MemRefType::get({}, type);
+      auto memory =
+          tensor ? MemRefType::get(tensor.getShape(), tensor.getElementType()) : MemRefType::get({}, type);
       SmallVector<Value> dynamic;
       for (auto [d, extent] : llvm::enumerate(getResultExtents(ctx, r, Value())))
         if (memory.isDynamicDim(d))
@@ -72,11 +73,12 @@ void Loops::makeOutputs() {
 
 Value Loops::rowOf(OpBuilder &inner, Value buffers, Value row, MemRefType like) {
   auto type = cast<MemRefType>(buffers.getType());
-  SmallVector<OpFoldResult> offsets(type.getRank(), inner.getIndexAttr(0)), strides(type.getRank(), inner.getIndexAttr(1)),
-      sizes = memref::getMixedSizes(inner, loc, buffers);
+  SmallVector<OpFoldResult> offsets(type.getRank(), inner.getIndexAttr(0)),
+      strides(type.getRank(), inner.getIndexAttr(1)), sizes = memref::getMixedSizes(inner, loc, buffers);
   offsets[0] = row;
   sizes[0] = inner.getIndexAttr(1);
-  auto own = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(like.getShape(), type, offsets, sizes, strides));
+  auto own = cast<MemRefType>(
+      memref::SubViewOp::inferRankReducedResultType(like.getShape(), type, offsets, sizes, strides));
   return memref::SubViewOp::create(inner, loc, own, buffers, offsets, sizes, strides);
 }
 
@@ -86,7 +88,8 @@ SmallVector<Value> Loops::instance(OpBuilder &inner, ValueRange ids, ArrayRef<Va
     map.map(id, value);
   for (unsigned i = 0; i < copies.size(); ++i)
     if (copies[i]) {
-      Value lane = arith::AndIOp::create(inner, loc, ids.back(), arith::ConstantIndexOp::create(inner, loc, lanes - 1));
+      Value lane = arith::AndIOp::create(inner, loc, ids.back(),
+                                         arith::ConstantIndexOp::create(inner, loc, lanes - 1));
       Value row = lanes > 1 ? arith::AddIOp::create(inner, loc, firstCopy, lane).getResult() : firstCopy;
       ports[i] = rowOf(inner, copies[i], row, cast<MemRefType>(ctx.inputs[i].getType()));
     }
@@ -104,9 +107,10 @@ SmallVector<Value> Loops::instance(OpBuilder &inner, ValueRange ids, ArrayRef<Va
       memref::StoreOp::create(inner, loc, yielded[r], outs[r], ids);
       continue;
     }
-    auto flags =
-        yield.getMode() == dfg::ResultMode::Reduce ? arith::FastMathFlags::reassoc : arith::FastMathFlags::none;
-    yielded[r] = dfg::buildCombine(inner, loc, yield.getReduction(), accumulators[r], yielded[r], node, flags);
+    auto flags = yield.getMode() == dfg::ResultMode::Reduce ? arith::FastMathFlags::reassoc
+                                                            : arith::FastMathFlags::none;
+    yielded[r] =
+        dfg::buildCombine(inner, loc, yield.getReduction(), accumulators[r], yielded[r], node, flags);
   }
   return yielded;
 }
@@ -135,10 +139,10 @@ static void mergeCopies(EmitContext &ctx, unsigned i, Value copies) {
                                  AffineMap::get(rank + 1, 0, kept, b.getContext())};
   SmallVector<utils::IteratorType> iterators(rank + 1, utils::IteratorType::parallel);
   iterators[0] = utils::IteratorType::reduction;
-  linalg::GenericOp::create(b, ctx.loc, TypeRange{}, ValueRange{copies}, ValueRange{ctx.inputs[i]}, maps, iterators,
-                            [&](OpBuilder &inner, Location l, ValueRange args) {
-                              Value v = dfg::buildCombine(inner, l, ctx.node.getPort(i).getReduction(), args[1], args[0],
-                                                          ctx.node);
+  linalg::GenericOp::create(b, ctx.loc, TypeRange{}, ValueRange{copies}, ValueRange{ctx.inputs[i]}, maps,
+                            iterators, [&](OpBuilder &inner, Location l, ValueRange args) {
+                              Value v = dfg::buildCombine(inner, l, ctx.node.getPort(i).getReduction(),
+                                                          args[1], args[0], ctx.node);
                               linalg::YieldOp::create(inner, l, v);
                             });
 }
@@ -184,26 +188,30 @@ LogicalResult leaf::emitBufferLoops(EmitContext &ctx) {
   if (partial) {
     for (unsigned r : reduced)
       linalg::FillOp::create(b, loc, ValueRange{identity(b, r)}, ValueRange{loops.outs[r]});
-    scf::LoopNest nest = scf::buildLoopNest(b, loc, zeros, ctx.grid, ones, [&](OpBuilder &inner, Location, ValueRange ids) {
-      SmallVector<Value> accumulators(node.getNumYields());
-      SmallVector<SmallVector<Value>> places(node.getNumYields());
-      for (unsigned r : reduced) {
-        for (unsigned d = 0; d < node.getRank(); ++d)
-          if (!node.getYield(r).reduces(d))
-            places[r].push_back(ids[d]);
-        accumulators[r] = memref::LoadOp::create(inner, loc, loops.outs[r], places[r]);
-      }
-      SmallVector<Value> yielded = loops.instance(inner, ids, accumulators);
-      for (unsigned r : reduced)
-        memref::StoreOp::create(inner, loc, yielded[r], loops.outs[r], places[r]);
-    });
+    scf::LoopNest nest =
+        scf::buildLoopNest(b, loc, zeros, ctx.grid, ones, [&](OpBuilder &inner, Location, ValueRange ids) {
+          SmallVector<Value> accumulators(node.getNumYields());
+          SmallVector<SmallVector<Value>> places(node.getNumYields());
+          for (unsigned r : reduced) {
+            for (unsigned d = 0; d < node.getRank(); ++d)
+              if (!node.getYield(r).reduces(d))
+                places[r].push_back(ids[d]);
+            accumulators[r] = memref::LoadOp::create(inner, loc, loops.outs[r], places[r]);
+          }
+          SmallVector<Value> yielded = loops.instance(inner, ids, accumulators);
+          for (unsigned r : reduced)
+            memref::StoreOp::create(inner, loc, yielded[r], loops.outs[r], places[r]);
+        });
     lowerAccumulate(ctx, nest.loops.front(), {});
     loops.finish();
     return success();
   }
-  // Each chunk of the outermost dimension has its own partial values; they are combined in the order of the chunks.
-  // Private copies of an accumulated buffer cost memory: fewer chunks, and one, on the buffer itself, when it is large.
-  int64_t chunks = ordered ? 1 : accumulated.empty() ? ctx.options.reductionChunks : ctx.options.accumulateChunks;
+  // Each chunk of the outermost dimension has its own partial values; they are combined in the order of the
+  // chunks. Private copies of an accumulated buffer cost memory: fewer chunks, and one, on the buffer itself,
+  // when it is large.
+  int64_t chunks = ordered               ? 1
+                   : accumulated.empty() ? ctx.options.reductionChunks
+                                         : ctx.options.accumulateChunks;
   for (unsigned i : accumulated) {
     auto type = cast<MemRefType>(ctx.inputs[i].getType());
     if (type.hasStaticShape() && type.getNumElements() > ctx.options.maxPrivateElements)
@@ -212,7 +220,8 @@ LogicalResult leaf::emitBufferLoops(EmitContext &ctx) {
   if (chunks > 1 && !accumulated.empty()) {
     loops.ports.assign(node.getInputs().size(), Value());
     loops.copies.assign(node.getInputs().size(), Value());
-    // Neighbours often hit the same element; with copies taken in turn, one need not wait for the other's store.
+    // Neighbours often hit the same element; with copies taken in turn, one need not wait for the other's
+    // store.
     bool small = llvm::all_of(accumulated, [&](unsigned i) {
       auto type = cast<MemRefType>(ctx.inputs[i].getType());
       return type.hasStaticShape() && type.getNumElements() <= ctx.options.maxLaneElements;
@@ -226,7 +235,8 @@ LogicalResult leaf::emitBufferLoops(EmitContext &ctx) {
       for (int64_t d = 0; d < type.getRank(); ++d)
         if (type.isDynamicDim(d))
           dynamic.push_back(memref::DimOp::create(b, loc, ctx.inputs[i], d));
-      loops.copies[i] = memref::AllocOp::create(b, loc, MemRefType::get(shape, type.getElementType()), dynamic);
+      loops.copies[i] =
+          memref::AllocOp::create(b, loc, MemRefType::get(shape, type.getElementType()), dynamic);
     }
   }
   SmallVector<Value> partials(node.getNumYields());
@@ -238,8 +248,8 @@ LogicalResult leaf::emitBufferLoops(EmitContext &ctx) {
   // A chunk starts at a multiple of the lanes, so that an unrolled loop knows each instance's lane.
   AffineExpr length = n.ceilDiv(chunks * loops.lanes) * loops.lanes;
   OpFoldResult size = affine::makeComposedFoldedAffineApply(b, loc, length, getAsOpFoldResult(ctx.grid[0]));
-  auto forall =
-      scf::ForallOp::create(b, loc, ArrayRef<OpFoldResult>{b.getIndexAttr(chunks)}, ValueRange{}, std::nullopt);
+  auto forall = scf::ForallOp::create(b, loc, ArrayRef<OpFoldResult>{b.getIndexAttr(chunks)}, ValueRange{},
+                                      std::nullopt);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(forall.getBody());
@@ -255,12 +265,13 @@ LogicalResult leaf::emitBufferLoops(EmitContext &ctx) {
       if (!loops.copies[i])
         continue;
       auto type = cast<MemRefType>(loops.copies[i].getType());
-      SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), strides(type.getRank(), b.getIndexAttr(1)),
-          sizes = memref::getMixedSizes(b, loc, loops.copies[i]);
+      SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)),
+          strides(type.getRank(), b.getIndexAttr(1)), sizes = memref::getMixedSizes(b, loc, loops.copies[i]);
       offsets[0] = loops.firstCopy;
       sizes[0] = b.getIndexAttr(loops.lanes);
       Value own = memref::SubViewOp::create(b, loc, loops.copies[i], offsets, sizes, strides);
-      Value id = constantOf(b, loc, dfg::getIdentity(node.getPort(i).getReduction(), type.getElementType(), node));
+      Value id =
+          constantOf(b, loc, dfg::getIdentity(node.getPort(i).getReduction(), type.getElementType(), node));
       linalg::FillOp::create(b, loc, ValueRange{id}, ValueRange{own});
     }
     SmallVector<Value> inits;

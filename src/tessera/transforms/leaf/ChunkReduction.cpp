@@ -10,7 +10,8 @@ using namespace tessera;
 //   %r = linalg.generic {reduction} ins(%x) outs(%identity)
 // → %p = scf.forall (%c) in (chunks) { the same over chunk c of the outermost dimension }
 //   %r = linalg.generic {reduction} ins(%p) outs(%identity)
-FailureOr<scf::ForallOp> leaf::chunkReduction(RewriterBase &b, linalg::GenericOp op, int64_t chunks, std::string &why) {
+FailureOr<scf::ForallOp> leaf::chunkReduction(RewriterBase &b, linalg::GenericOp op, int64_t chunks,
+                                              std::string &why) {
   auto reductions = op->getAttrOfType<ArrayAttr>(reductionsAttr);
   if (!reductions) {
     why = "it is not a reduction of a leaf";
@@ -45,7 +46,8 @@ FailureOr<scf::ForallOp> leaf::chunkReduction(RewriterBase &b, linalg::GenericOp
   bindDims(b.getContext(), n, c);
   OpFoldResult extent = domain[0].size;
   OpFoldResult size = affine::makeComposedFoldedAffineApply(b, loc, n.ceilDiv(chunks), {extent});
-  auto forall = scf::ForallOp::create(b, loc, ArrayRef<OpFoldResult>{b.getIndexAttr(chunks)}, inits, std::nullopt);
+  auto forall =
+      scf::ForallOp::create(b, loc, ArrayRef<OpFoldResult>{b.getIndexAttr(chunks)}, inits, std::nullopt);
   {
     OpBuilder::InsertionGuard inside(b);
     b.setInsertionPointToStart(forall.getBody());
@@ -76,17 +78,20 @@ FailureOr<scf::ForallOp> leaf::chunkReduction(RewriterBase &b, linalg::GenericOp
     scf::InParallelOp parallel = forall.getTerminator();
     for (unsigned r = 0; r < identities.size(); ++r) {
       auto type = cast<RankedTensorType>(op.getOutputs()[r].getType());
-      SmallVector<OpFoldResult> at(type.getRank() + 1, b.getIndexAttr(0)), strides(type.getRank() + 1, b.getIndexAttr(1));
+      SmallVector<OpFoldResult> at(type.getRank() + 1, b.getIndexAttr(0)),
+          strides(type.getRank() + 1, b.getIndexAttr(1));
       SmallVector<OpFoldResult> extents = tensor::getMixedSizes(b, loc, op.getOutputs()[r]);
       extents.insert(extents.begin(), b.getIndexAttr(1));
       at[0] = chunk;
       b.setInsertionPoint(part);
-      Value slice = tensor::ExtractSliceOp::create(b, loc, type, forall.getRegionIterArgs()[r], at, extents, strides);
+      Value slice =
+          tensor::ExtractSliceOp::create(b, loc, type, forall.getRegionIterArgs()[r], at, extents, strides);
       Value init = linalg::FillOp::create(b, loc, ValueRange{identities[r]}, ValueRange{slice}).getResult(0);
       part.getOutputsMutable()[r].set(init);
       part->getResult(r).setType(type);
       OpBuilder end = OpBuilder::atBlockEnd(parallel.getBody());
-      tensor::ParallelInsertSliceOp::create(end, loc, part->getResult(r), forall.getRegionIterArgs()[r], at, extents, strides);
+      tensor::ParallelInsertSliceOp::create(end, loc, part->getResult(r), forall.getRegionIterArgs()[r], at,
+                                            extents, strides);
     }
   }
   b.setInsertionPointAfter(forall);
@@ -101,9 +106,10 @@ FailureOr<scf::ForallOp> leaf::chunkReduction(RewriterBase &b, linalg::GenericOp
     SmallVector<AffineMap> maps = {AffineMap::getMultiDimIdentityMap(rank + 1, b.getContext()),
                                    AffineMap::get(rank + 1, 0, kept, b.getContext())};
     auto merge = linalg::GenericOp::create(
-        b, loc, TypeRange{type}, ValueRange{forall.getResult(r)}, ValueRange{op.getOutputs()[r]}, maps, iterators,
-        [&](OpBuilder &inner, Location l, ValueRange args) {
-          Value v = dfg::buildCombine(inner, l, cast<dfg::ReductionAttr>(reductions[r]), args[1], args[0], op);
+        b, loc, TypeRange{type}, ValueRange{forall.getResult(r)}, ValueRange{op.getOutputs()[r]}, maps,
+        iterators, [&](OpBuilder &inner, Location l, ValueRange args) {
+          Value v =
+              dfg::buildCombine(inner, l, cast<dfg::ReductionAttr>(reductions[r]), args[1], args[0], op);
           linalg::YieldOp::create(inner, l, v);
         });
     // Few values in a fixed order: part of the meaning.

@@ -17,7 +17,8 @@ struct EmitContext {
   SmallVector<Value> grid;   ///< extents
   SmallVector<Value> inputs; ///< tensors, memrefs (ports), scalars
   SmallVector<Value> dests;  ///< for each yielded result: memory to write it to, or null
-  SmallVector<Value> results; ///< set by emission: for each yielded result, a tensor or scalar (null when written to dests)
+  SmallVector<Value>
+      results; ///< set by emission: for each yielded result, a tensor or scalar (null when written to dests)
   Location loc;
 };
 
@@ -45,8 +46,8 @@ Value getInit(EmitContext &ctx, unsigned result, ArrayRef<OpFoldResult> extents)
 /// Writes a computed tensor or scalar to the result's destination, or keeps it as the result's value.
 void finishResult(EmitContext &ctx, unsigned result, Value value);
 
-/// Replaces dfg.accumulate under `root` by a load, a combination and a store: what it means to one thread. `ports`
-/// holds the memory that stands for each input; null entries mean the input itself.
+/// Replaces dfg.accumulate under `root` by a load, a combination and a store: what it means to one thread.
+/// `ports` holds the memory that stands for each input; null entries mean the input itself.
 void lowerAccumulate(EmitContext &ctx, Operation *root, ArrayRef<Value> ports);
 
 /// A constant of this value.

@@ -7,7 +7,8 @@ using namespace tessera;
 using namespace tessera::leaf;
 
 // dfg.node grid(n, m) (each %e, %whole) -> tensor | scalar reduce<…>
-//   → linalg.generic ins(%e) outs(%init) { ids by linalg.index; the body; combined with the output where reduced }
+//   → linalg.generic ins(%e) outs(%init) { ids by linalg.index; the body; combined with the output where
+//   reduced }
 LogicalResult leaf::emitGeneric(EmitContext &ctx) {
   dfg::NodeOp node = ctx.node;
   OpBuilder &b = ctx.b;
@@ -77,7 +78,8 @@ LogicalResult leaf::emitGeneric(EmitContext &ctx) {
           // Only a reduction may be regrouped; a fold keeps its order.
           auto flags = yield.getMode() == dfg::ResultMode::Reduce ? arith::FastMathFlags::reassoc
                                                                   : arith::FastMathFlags::none;
-          yielded[r] = dfg::buildCombine(inner, loc, yield.getReduction(), args[ins.size() + r], yielded[r], node, flags);
+          yielded[r] = dfg::buildCombine(inner, loc, yield.getReduction(), args[ins.size() + r], yielded[r],
+                                         node, flags);
         }
         linalg::YieldOp::create(inner, loc, yielded);
       });

@@ -41,7 +41,6 @@ unsigned leaf::unrollInnermostLoops(Operation *root, int64_t factor) {
 
 namespace {
 
-
 /// One clamp of iv + c, and the bound of iv from which on it does nothing.
 struct Clamp {
   Operation *op;
@@ -99,7 +98,8 @@ Value BorderSplitter::threshold(const Clamp &clamp) {
   Location loc = clamp.op->getLoc();
   Value at = clamp.bound;
   for (auto [term, negated] : terms)
-    at = negated ? arith::AddIOp::create(b, loc, at, term).getResult() : arith::SubIOp::create(b, loc, at, term).getResult();
+    at = negated ? arith::AddIOp::create(b, loc, at, term).getResult()
+                 : arith::SubIOp::create(b, loc, at, term).getResult();
   return at;
 }
 

@@ -12,7 +12,9 @@
 using namespace tessera;
 using namespace tessera::leaf;
 
-Value leaf::constantOf(OpBuilder &b, Location loc, TypedAttr attr) { return arith::ConstantOp::create(b, loc, attr); }
+Value leaf::constantOf(OpBuilder &b, Location loc, TypedAttr attr) {
+  return arith::ConstantOp::create(b, loc, attr);
+}
 
 SmallVector<OpFoldResult> leaf::getResultExtents(EmitContext &ctx, unsigned result, Value tile) {
   SmallVector<OpFoldResult> extents;
@@ -29,8 +31,8 @@ SmallVector<OpFoldResult> leaf::getResultExtents(EmitContext &ctx, unsigned resu
       }
       AffineExpr x, y;
       bindDims(ctx.b.getContext(), x, y);
-      extents.push_back(
-          affine::makeComposedFoldedAffineApply(ctx.b, ctx.loc, x * y, {getAsOpFoldResult(ctx.grid[d]), size}));
+      extents.push_back(affine::makeComposedFoldedAffineApply(ctx.b, ctx.loc, x * y,
+                                                              {getAsOpFoldResult(ctx.grid[d]), size}));
     }
     return extents;
   }
@@ -47,7 +49,8 @@ Value leaf::getInit(EmitContext &ctx, unsigned result, ArrayRef<OpFoldResult> ex
   if (!tensorType)
     tensorType = RankedTensorType::get({}, type);
   if (Value dest = ctx.dests[result])
-    return bufferization::ToTensorOp::create(ctx.b, ctx.loc, tensorType, dest, /*restrict=*/true, /*writable=*/true);
+    return bufferization::ToTensorOp::create(ctx.b, ctx.loc, tensorType, dest, /*restrict=*/true,
+                                             /*writable=*/true);
   Value empty = tensor::EmptyOp::create(ctx.b, ctx.loc, extents, tensorType.getElementType());
   if (empty.getType() != tensorType)
     empty = tensor::CastOp::create(ctx.b, ctx.loc, tensorType, empty);
@@ -60,7 +63,8 @@ void leaf::finishResult(EmitContext &ctx, unsigned result, Value value) {
   bool isTensor = isa<RankedTensorType>(value.getType());
   if (dest) {
     if (!isTensor)
-      value = tensor::FromElementsOp::create(ctx.b, ctx.loc, RankedTensorType::get({}, value.getType()), value);
+      value =
+          tensor::FromElementsOp::create(ctx.b, ctx.loc, RankedTensorType::get({}, value.getType()), value);
     auto destType = cast<MemRefType>(dest.getType());
     auto wanted = RankedTensorType::get(destType.getShape(), destType.getElementType());
     if (value.getType() != wanted)
@@ -145,7 +149,9 @@ FailureOr<SmallVector<Value>> leaf::emitBody(EmitContext &ctx, IRMapping &map) {
 // Instances share scratch memory, or wait for each other.
 static bool hasPhases(dfg::NodeOp node) {
   return node.getBody()
-      .walk([](Operation *op) { return isa<dfg::BarrierOp, dfg::ScratchOp>(op) ? WalkResult::interrupt() : WalkResult::advance(); })
+      .walk([](Operation *op) {
+        return isa<dfg::BarrierOp, dfg::ScratchOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+      })
       .wasInterrupted();
 }
 
@@ -158,9 +164,11 @@ static bool hasMemoryPorts(dfg::NodeOp node) {
 
 static bool hasTiles(dfg::NodeOp node) {
   for (unsigned i = 0; i < node.getInputs().size(); ++i)
-    if (node.getPort(i).getMode() == dfg::PortMode::Each && isa<RankedTensorType>(node.getInputArgs()[i].getType()))
+    if (node.getPort(i).getMode() == dfg::PortMode::Each &&
+        isa<RankedTensorType>(node.getInputArgs()[i].getType()))
       return true;
-  return llvm::any_of(node.getYieldOp().getValues(), [](Value v) { return isa<RankedTensorType>(v.getType()); });
+  return llvm::any_of(node.getYieldOp().getValues(),
+                      [](Value v) { return isa<RankedTensorType>(v.getType()); });
 }
 
 static bool hasMixedReductions(dfg::NodeOp node) {
@@ -202,7 +210,8 @@ static void hoistInvariants(func::FuncOp func) {
   func.walk([](linalg::GenericOp generic) {
     for (Operation &op : llvm::make_early_inc_range(generic.getBody()->without_terminator()))
       if (!op.getNumRegions() && isPure(&op) && !isa<linalg::IndexOp>(op) &&
-          llvm::all_of(op.getOperands(), [&](Value v) { return v.getParentRegion()->isProperAncestor(&generic.getRegion()); }))
+          llvm::all_of(op.getOperands(),
+                       [&](Value v) { return v.getParentRegion()->isProperAncestor(&generic.getRegion()); }))
         op.moveBefore(generic);
   });
 }
@@ -210,14 +219,16 @@ static void hoistInvariants(func::FuncOp func) {
 // What mode `fast` allows: a product and a sum in one rounding, and either zero from a maximum of both.
 static void relaxFloats(func::FuncOp func) {
   func.walk([](Operation *op) {
-    arith::FastMathFlags allowed = isa<arith::MulFOp, arith::AddFOp, arith::SubFOp>(op) ? arith::FastMathFlags::contract
-                                   : isa<arith::MaximumFOp, arith::MinimumFOp>(op)      ? arith::FastMathFlags::nsz
-                                                                                        : arith::FastMathFlags::none;
+    arith::FastMathFlags allowed =
+        isa<arith::MulFOp, arith::AddFOp, arith::SubFOp>(op) ? arith::FastMathFlags::contract
+        : isa<arith::MaximumFOp, arith::MinimumFOp>(op)      ? arith::FastMathFlags::nsz
+                                                             : arith::FastMathFlags::none;
     if (allowed == arith::FastMathFlags::none)
       return;
     auto fast = cast<arith::ArithFastMathInterface>(op);
-    op->setAttr(fast.getFastMathAttrName(),
-                arith::FastMathFlagsAttr::get(op->getContext(), fast.getFastMathFlagsAttr().getValue() | allowed));
+    op->setAttr(
+        fast.getFastMathAttrName(),
+        arith::FastMathFlagsAttr::get(op->getContext(), fast.getFastMathFlagsAttr().getValue() | allowed));
   });
 }
 
@@ -228,7 +239,8 @@ FailureOr<Payload> tessera::buildPayload(dfg::NodeOp node, StringRef name, Modul
   // Combiners come along, so that a script can still ask how to combine two values.
   node->walk([&](dfg::NodeOp inner) {
     for (auto yield : inner.getYields().getAsRange<dfg::ResultAttr>()) {
-      FlatSymbolRefAttr name = yield.getReduction() ? yield.getReduction().getCombiner() : FlatSymbolRefAttr();
+      FlatSymbolRefAttr name =
+          yield.getReduction() ? yield.getReduction().getCombiner() : FlatSymbolRefAttr();
       if (name && !module.lookupSymbol(name))
         b.clone(*SymbolTable::lookupNearestSymbolFrom(node, name));
     }
@@ -256,7 +268,8 @@ FailureOr<Payload> tessera::buildPayload(dfg::NodeOp node, StringRef name, Modul
   for (unsigned r = 0; r < node.getNumYields(); ++r) {
     Type type = node.getResult(r).getType();
     auto tensor = dyn_cast<RankedTensorType>(type);
-    types.push_back(tensor ? MemRefType::get(tensor.getShape(), tensor.getElementType()) : MemRefType::get({}, type));
+    types.push_back(tensor ? MemRefType::get(tensor.getShape(), tensor.getElementType())
+                           : MemRefType::get({}, type));
     payload.args.push_back({PayloadArg::Result, Value(), r});
   }
   payload.func = func::FuncOp::create(b, node.getLoc(), name, b.getFunctionType(types, {}));

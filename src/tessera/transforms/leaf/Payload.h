@@ -23,7 +23,8 @@ struct PayloadArg {
 struct PayloadOptions {
   /// Chunks of a reduction's grid. They depend on the grid alone, so that results do not depend on threads.
   int64_t reductionChunks = 64;
-  /// Private copies of a buffer that instances accumulate into, unless it has more elements than the second figure.
+  /// Private copies of a buffer that instances accumulate into, unless it has more elements than the second
+  /// figure.
   int64_t accumulateChunks = 16, maxPrivateElements = 1 << 20;
   /// Copies for one chunk, a power of two, of a buffer of at most so many elements.
   int64_t accumulateLanes = 4, maxLaneElements = 4096;
@@ -38,6 +39,7 @@ struct Payload {
 
 /// Builds the function `name` for `node` at the end of `module`. Emits a diagnostic on failure. Operands that
 /// are constants of the graph are copied into the function instead of becoming arguments.
-FailureOr<Payload> buildPayload(dfg::NodeOp node, StringRef name, ModuleOp module, const PayloadOptions &options);
+FailureOr<Payload> buildPayload(dfg::NodeOp node, StringRef name, ModuleOp module,
+                                const PayloadOptions &options);
 
 } // namespace tessera

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A leaf with barriers. Its body is cut at them into phases, and each phase becomes a loop over all instances, so
-// that no instance enters a phase before all have left the one before. A loop or branch around a barrier, which the
-// rules require to be uniform, is turned inside out: it stands around the loops over instances. What an
-// instance keeps from one phase to the next lives in memory with one element for each instance, unless it is cheap
-// to compute again.
+// A leaf with barriers. Its body is cut at them into phases, and each phase becomes a loop over all
+// instances, so that no instance enters a phase before all have left the one before. A loop or branch around
+// a barrier, which the rules require to be uniform, is turned inside out: it stands around the loops over
+// instances. What an instance keeps from one phase to the next lives in memory with one element for each
+// instance, unless it is cheap to compute again.
 #include "tessera/transforms/leaf/Emit.h"
 
 #include "tessera/base/Check.h"
@@ -20,7 +20,9 @@ bool holdsBarrier(Operation *op) {
 }
 
 /// Computed again in each phase that uses it.
-bool isCheap(Operation *op) { return op->getNumRegions() == 0 && isMemoryEffectFree(op) && !isa<tensor::ExtractOp>(op); }
+bool isCheap(Operation *op) {
+  return op->getNumRegions() == 0 && isMemoryEffectFree(op) && !isa<tensor::ExtractOp>(op);
+}
 
 class PhaseEmitter {
 public:
@@ -52,12 +54,12 @@ private:
   dfg::NodeOp node;
   OpBuilder &b;
   Location loc;
-  Operation *anchor = nullptr;  // the node's first operation; slots stand before it
-  bool accumulates = false;     // into a port
-  SmallVector<Value> ids;       // of the instance, while a phase is emitted
-  IRMapping shared;             // arguments, scratch, counters of outer loops
-  IRMapping phase;              // values of the phase that is being emitted
-  DenseMap<Value, Value> slots; // value of the body → memory with one element for each instance
+  Operation *anchor = nullptr;   // the node's first operation; slots stand before it
+  bool accumulates = false;      // into a port
+  SmallVector<Value> ids;        // of the instance, while a phase is emitted
+  IRMapping shared;              // arguments, scratch, counters of outer loops
+  IRMapping phase;               // values of the phase that is being emitted
+  DenseMap<Value, Value> slots;  // value of the body → memory with one element for each instance
   DenseMap<Value, Value> locals; // memory of an instance → memory of all instances
 };
 
@@ -84,7 +86,8 @@ bool PhaseEmitter::usedOutside(Value v, const DenseSet<Operation *> &ops, Block 
     Operation *top = block->findAncestorOpInBlock(*user);
     if (!top || !ops.contains(top))
       return true;
-    if (isCheap(user) && llvm::any_of(user->getResults(), [&](Value r) { return usedOutside(r, ops, block); }))
+    if (isCheap(user) &&
+        llvm::any_of(user->getResults(), [&](Value r) { return usedOutside(r, ops, block); }))
       return true;
   }
   return false;
@@ -115,7 +118,8 @@ Value PhaseEmitter::uniform(Value v) {
 
 Value PhaseEmitter::ownPart(Value memory, ArrayRef<int64_t> shape) {
   auto type = cast<MemRefType>(memory.getType());
-  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), strides(type.getRank(), b.getIndexAttr(1)), sizes;
+  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)),
+      strides(type.getRank(), b.getIndexAttr(1)), sizes;
   for (unsigned d = 0; d < type.getRank(); ++d) {
     if (d < ids.size()) {
       offsets[d] = ids[d];
@@ -124,13 +128,15 @@ Value PhaseEmitter::ownPart(Value memory, ArrayRef<int64_t> shape) {
       sizes.push_back(b.getIndexAttr(type.getDimSize(d)));
     }
   }
-  auto view = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(shape, type, offsets, sizes, strides));
+  auto view =
+      cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(shape, type, offsets, sizes, strides));
   return memref::SubViewOp::create(b, loc, view, memory, offsets, sizes, strides);
 }
 
 void PhaseEmitter::store(Value v, Value slot) {
   if (auto tile = dyn_cast<RankedTensorType>(v.getType()))
-    bufferization::MaterializeInDestinationOp::create(b, loc, Type(), v, ownPart(slot, tile.getShape()), /*restrict=*/true,
+    bufferization::MaterializeInDestinationOp::create(b, loc, Type(), v, ownPart(slot, tile.getShape()),
+                                                      /*restrict=*/true,
                                                       /*writable=*/true);
   else
     memref::StoreOp::create(b, loc, v, slot, ids);
@@ -146,13 +152,15 @@ Value PhaseEmitter::inPhase(Value v) {
     result = ownPart(memory, cast<MemRefType>(v.getType()).getShape());
   } else if (Value slot = slots.lookup(v)) {
     if (auto tile = dyn_cast<RankedTensorType>(v.getType()))
-      result = bufferization::ToTensorOp::create(b, loc, tile, ownPart(slot, tile.getShape()), /*restrict=*/true);
+      result =
+          bufferization::ToTensorOp::create(b, loc, tile, ownPart(slot, tile.getShape()), /*restrict=*/true);
     else
       result = memref::LoadOp::create(b, loc, slot, ids);
   } else {
     // What a phase keeps for later ones has a slot, or was refused where it is made.
     Operation *def = v.getDefiningOp();
-    TESSERA_CHECK(def && isCheap(def)) << "a value of an earlier phase has no slot in '" << node.getName().str() << "'";
+    TESSERA_CHECK(def && isCheap(def))
+        << "a value of an earlier phase has no slot in '" << node.getName().str() << "'";
     if (auto extent = dyn_cast<dfg::ExtentOp>(def)) {
       result = ctx.grid[extent.getDim()];
     } else {
@@ -234,7 +242,8 @@ LogicalResult PhaseEmitter::emitPhase(ArrayRef<Operation *> ops) {
       if (usedOutside(v, inside, block)) {
         auto shaped = dyn_cast<ShapedType>(v.getType());
         if (shaped && !(isa<RankedTensorType>(shaped) && shaped.hasStaticShape()))
-          return op->emitOpError("yields a value of type ") << v.getType() << " that is used after a barrier; keep it in memory";
+          return op->emitOpError("yields a value of type ")
+                 << v.getType() << " that is used after a barrier; keep it in memory";
         slots[v] = makeSlot(v.getType());
         kept.push_back(v);
       }
@@ -293,7 +302,8 @@ LogicalResult PhaseEmitter::emitLoop(scf::ForOp loop) {
   }
   if (failed(storeTo(inits)))
     return failure();
-  Value lower = uniform(loop.getLowerBound()), upper = uniform(loop.getUpperBound()), step = uniform(loop.getStep());
+  Value lower = uniform(loop.getLowerBound()), upper = uniform(loop.getUpperBound()),
+        step = uniform(loop.getStep());
   if (!lower || !upper || !step)
     return failure();
   auto outer = scf::ForOp::create(b, loop.getLoc(), lower, upper, step);
@@ -323,7 +333,8 @@ LogicalResult PhaseEmitter::emitBranch(scf::IfOp branch) {
   SmallVector<Value> results;
   for (Value r : branch.getResults())
     results.push_back(makeSlot(r.getType()));
-  auto outer = scf::IfOp::create(b, branch.getLoc(), condition, /*withElseRegion=*/!branch.getElseRegion().empty());
+  auto outer =
+      scf::IfOp::create(b, branch.getLoc(), condition, /*withElseRegion=*/!branch.getElseRegion().empty());
   auto fill = [&](Region &from, Region &to) -> LogicalResult {
     if (from.empty())
       return success();
@@ -395,7 +406,8 @@ LogicalResult PhaseEmitter::run() {
     dfg::ResultAttr yield = node.getYield(r);
     auto tile = dyn_cast<RankedTensorType>(v.getType());
     if (tile && (yield.isReduction() || !tile.hasStaticShape()))
-      return node.emitOpError("holds barriers and yields a tile that is reduced or of dynamic size; write it through a memory port");
+      return node.emitOpError("holds barriers and yields a tile that is reduced or of dynamic size; write it "
+                              "through a memory port");
     Value out = ctx.dests[r];
     bool tiled = yield.getMode() == dfg::ResultMode::Tile;
     Value slot = yield.isReduction() || tiled || !out ? makeSlot(v.getType()) : out;
@@ -409,16 +421,18 @@ LogicalResult PhaseEmitter::run() {
         SmallVector<Value> dynamic;
         for (unsigned d = 0; d < shape.getRank(); ++d)
           if (shape.isDynamicDim(d))
-            dynamic.push_back(arith::MulIOp::create(b, loc, ctx.grid[d],
-                                                    arith::ConstantIndexOp::create(b, loc, tile.getDimSize(d))));
-        out = memref::AllocOp::create(b, loc, MemRefType::get(shape.getShape(), shape.getElementType()), dynamic);
+            dynamic.push_back(arith::MulIOp::create(
+                b, loc, ctx.grid[d], arith::ConstantIndexOp::create(b, loc, tile.getDimSize(d))));
+        out = memref::AllocOp::create(b, loc, MemRefType::get(shape.getShape(), shape.getElementType()),
+                                      dynamic);
       }
       LogicalResult copied = forAll([&] {
         SmallVector<OpFoldResult> offsets, sizes, strides(tile.getRank(), b.getIndexAttr(1));
         for (unsigned d = 0; d < tile.getRank(); ++d) {
           sizes.push_back(b.getIndexAttr(tile.getDimSize(d)));
           if (d < ids.size())
-            offsets.push_back(arith::MulIOp::create(b, loc, ids[d], arith::ConstantIndexOp::create(b, loc, tile.getDimSize(d)))
+            offsets.push_back(arith::MulIOp::create(
+                                  b, loc, ids[d], arith::ConstantIndexOp::create(b, loc, tile.getDimSize(d)))
                                   .getResult());
           else
             offsets.push_back(b.getIndexAttr(0));
@@ -444,7 +458,8 @@ LogicalResult PhaseEmitter::run() {
     init = linalg::FillOp::create(b, loc, ValueRange{id}, ValueRange{init}).getResult(0);
     auto slotType = cast<MemRefType>(slot.getType());
     Value all = bufferization::ToTensorOp::create(
-        b, loc, RankedTensorType::get(slotType.getShape(), slotType.getElementType()), slot, /*restrict=*/true);
+        b, loc, RankedTensorType::get(slotType.getShape(), slotType.getElementType()), slot,
+        /*restrict=*/true);
     SmallVector<AffineExpr> kept;
     SmallVector<utils::IteratorType> iterators;
     for (unsigned d = 0; d < node.getRank(); ++d) {
@@ -454,11 +469,12 @@ LogicalResult PhaseEmitter::run() {
     }
     SmallVector<AffineMap> maps = {AffineMap::getMultiDimIdentityMap(node.getRank(), b.getContext()),
                                    AffineMap::get(node.getRank(), 0, kept, b.getContext())};
-    auto reduce = linalg::GenericOp::create(b, loc, TypeRange{init.getType()}, ValueRange{all}, ValueRange{init}, maps, iterators,
-                                            [&](OpBuilder &inner, Location l, ValueRange args) {
-                                              Value c = dfg::buildCombine(inner, l, yield.getReduction(), args[1], args[0], node);
-                                              linalg::YieldOp::create(inner, l, c);
-                                            });
+    auto reduce = linalg::GenericOp::create(
+        b, loc, TypeRange{init.getType()}, ValueRange{all}, ValueRange{init}, maps, iterators,
+        [&](OpBuilder &inner, Location l, ValueRange args) {
+          Value c = dfg::buildCombine(inner, l, yield.getReduction(), args[1], args[0], node);
+          linalg::YieldOp::create(inner, l, c);
+        });
     finishResult(ctx, r, reduce.getResult(0));
   }
   return success();

@@ -43,7 +43,8 @@ AffineExpr Raiser::asDim(Value v) {
 }
 
 FailureOr<linalg::GenericOp> Raiser::run() {
-  if (op.getNumDpsInits() != 1 || op.getNumParallelLoops() != op.getNumLoops() || !op.hasPureTensorSemantics())
+  if (op.getNumDpsInits() != 1 || op.getNumParallelLoops() != op.getNumLoops() ||
+      !op.hasPureTensorSemantics())
     return fail("it is not a gather of one value");
   Block *body = op.getBody();
   // The yielded value must be the result of the loop alone; other operations may only compute indices.
@@ -68,8 +69,9 @@ FailureOr<linalg::GenericOp> Raiser::run() {
   auto combine = innermost.getBody()->getTerminator()->getOperand(0).getDefiningOp();
   Value carried = innermost.getRegionIterArgs()[0];
   if (!combine || combine->getNumOperands() != 2 || combine->getNumResults() != 1 || !carried.hasOneUse() ||
-      *carried.getUsers().begin() != combine || !isa<arith::AddFOp, arith::AddIOp, arith::MulFOp, arith::MulIOp, arith::MaximumFOp,
-                                                     arith::MinimumFOp, arith::MaxSIOp, arith::MinSIOp>(combine))
+      *carried.getUsers().begin() != combine ||
+      !isa<arith::AddFOp, arith::AddIOp, arith::MulFOp, arith::MulIOp, arith::MaximumFOp, arith::MinimumFOp,
+           arith::MaxSIOp, arith::MinSIOp>(combine))
     return fail("its loop does not combine a value by a named operation");
   // Everything in the loops: reads at plain places, and arithmetic on what was read.
   unsigned rank = op.getNumLoops() + loops.size();
@@ -104,16 +106,19 @@ FailureOr<linalg::GenericOp> Raiser::run() {
     available.insert(body->getArgument(i));
   for (Operation *a : arithmetic) {
     for (Value v : a->getOperands())
-      if (!available.contains(v) && !v.getParentRegion()->isProperAncestor(&op.getRegion()) && !v.getDefiningOp<arith::ConstantOp>())
+      if (!available.contains(v) && !v.getParentRegion()->isProperAncestor(&op.getRegion()) &&
+          !v.getDefiningOp<arith::ConstantOp>())
         return fail("its loop uses a value that is computed for the instance");
     for (Value v : a->getResults())
       available.insert(v);
   }
-  // Extents of the loops must be extents of what is read, which linalg takes its bounds from: check that a read
-  // covers each loop from 0 to its bound. The bounds are equal only if the program says so; slices make it so.
+  // Extents of the loops must be extents of what is read, which linalg takes its bounds from: check that a
+  // read covers each loop from 0 to its bound. The bounds are equal only if the program says so; slices make
+  // it so.
   Location loc = op.getLoc();
   Value initial = outer.getInitArgs()[0];
-  if (!initial.getParentRegion()->isProperAncestor(&op.getRegion()) && !initial.getDefiningOp<arith::ConstantOp>())
+  if (!initial.getParentRegion()->isProperAncestor(&op.getRegion()) &&
+      !initial.getDefiningOp<arith::ConstantOp>())
     return fail("the loop's initial value is computed for the instance");
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(op);
@@ -125,7 +130,8 @@ FailureOr<linalg::GenericOp> Raiser::run() {
   SmallVector<OpFoldResult> bounds;
   for (scf::ForOp loop : loops) {
     Value upper = loop.getUpperBound();
-    if (!upper.getParentRegion()->isProperAncestor(&op.getRegion()) && !upper.getDefiningOp<arith::ConstantOp>())
+    if (!upper.getParentRegion()->isProperAncestor(&op.getRegion()) &&
+        !upper.getDefiningOp<arith::ConstantOp>())
       return fail("the loop's bound is computed for the instance");
   }
   for (scf::ForOp loop : loops)
@@ -151,9 +157,11 @@ FailureOr<linalg::GenericOp> Raiser::run() {
   maps.push_back(outMap);
   SmallVector<utils::IteratorType> iterators(op.getNumLoops(), utils::IteratorType::parallel);
   iterators.append(loops.size(), utils::IteratorType::reduction);
-  Value init = linalg::FillOp::create(b, loc, ValueRange{outside(initial)}, ValueRange{op.getOutputs()[0]}).getResult(0);
+  Value init = linalg::FillOp::create(b, loc, ValueRange{outside(initial)}, ValueRange{op.getOutputs()[0]})
+                   .getResult(0);
   auto raised = linalg::GenericOp::create(
-      b, loc, op.getResultTypes(), ins, ValueRange{init}, maps, iterators, [&](OpBuilder &inner, Location l, ValueRange args) {
+      b, loc, op.getResultTypes(), ins, ValueRange{init}, maps, iterators,
+      [&](OpBuilder &inner, Location l, ValueRange args) {
         IRMapping map;
         for (unsigned i = 0; i < op.getNumDpsInputs(); ++i)
           map.map(body->getArgument(i), args[i]);
@@ -175,6 +183,7 @@ FailureOr<linalg::GenericOp> Raiser::run() {
 
 } // namespace
 
-FailureOr<linalg::GenericOp> leaf::raiseReduction(RewriterBase &rewriter, linalg::GenericOp op, std::string &why) {
+FailureOr<linalg::GenericOp> leaf::raiseReduction(RewriterBase &rewriter, linalg::GenericOp op,
+                                                  std::string &why) {
   return Raiser(rewriter, op, why).run();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A replicated node whose instances receive or yield tiles, or which holds children (a group), as an scf.forall
-// over tensors. Reductions of tiles are loops with the tile carried along.
+// A replicated node whose instances receive or yield tiles, or which holds children (a group), as an
+// scf.forall over tensors. Reductions of tiles are loops with the tile carried along.
 #include "tessera/transforms/leaf/Emit.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -40,8 +40,8 @@ static FailureOr<SmallVector<Value>> emitInstance(EmitContext &ctx, OpBuilder &b
   return emitBody(body, map);
 }
 
-// Extents of the tile that result `r` gathers, known before the instances run: from the type, or by dividing the
-// result's extent by the grid's.
+// Extents of the tile that result `r` gathers, known before the instances run: from the type, or by dividing
+// the result's extent by the grid's.
 static FailureOr<SmallVector<OpFoldResult>> getTileExtents(EmitContext &ctx, unsigned r) {
   dfg::NodeOp node = ctx.node;
   SmallVector<OpFoldResult> extents;
@@ -88,8 +88,8 @@ static Value combine(EmitContext &ctx, OpBuilder &b, dfg::ResultAttr yield, Valu
   return linalg::GenericOp::create(b, ctx.loc, TypeRange{type}, ValueRange{rhs}, ValueRange{lhs},
                                    ArrayRef<AffineMap>{identity, identity}, parallel,
                                    [&](OpBuilder &inner, Location loc, ValueRange args) {
-                                     Value v = dfg::buildCombine(inner, loc, yield.getReduction(), args[1], args[0],
-                                                                 ctx.node, flags);
+                                     Value v = dfg::buildCombine(inner, loc, yield.getReduction(), args[1],
+                                                                 args[0], ctx.node, flags);
                                      linalg::YieldOp::create(inner, loc, v);
                                    })
       .getResult(0);
@@ -111,10 +111,10 @@ static LogicalResult emitSerial(EmitContext &ctx, ArrayRef<SmallVector<OpFoldRes
     AffineExpr x, y;
     bindDims(b.getContext(), x, y);
     for (auto [d, t] : llvm::enumerate(tiles[r]))
-      extents.push_back(yield.getMode() == dfg::ResultMode::Tile && d < ctx.grid.size()
-                            ? affine::makeComposedFoldedAffineApply(b, ctx.loc, x * y,
-                                                                    {t, getAsOpFoldResult(ctx.grid[d])})
-                            : t);
+      extents.push_back(
+          yield.getMode() == dfg::ResultMode::Tile && d < ctx.grid.size()
+              ? affine::makeComposedFoldedAffineApply(b, ctx.loc, x * y, {t, getAsOpFoldResult(ctx.grid[d])})
+              : t);
     Type element = getElementTypeOrSelf(type);
     if (scalar) {
       inits.push_back(constantOf(b, ctx.loc, dfg::getIdentity(yield.getReduction(), element, node)));
@@ -127,7 +127,8 @@ static LogicalResult emitSerial(EmitContext &ctx, ArrayRef<SmallVector<OpFoldRes
     }
     inits.push_back(init);
   }
-  Value zero = arith::ConstantIndexOp::create(b, ctx.loc, 0), one = arith::ConstantIndexOp::create(b, ctx.loc, 1);
+  Value zero = arith::ConstantIndexOp::create(b, ctx.loc, 0),
+        one = arith::ConstantIndexOp::create(b, ctx.loc, 1);
   SmallVector<Value> zeros(ctx.grid.size(), zero), ones(ctx.grid.size(), one);
   LogicalResult status = success();
   scf::LoopNest nest = scf::buildLoopNest(
@@ -152,7 +153,8 @@ static LogicalResult emitSerial(EmitContext &ctx, ArrayRef<SmallVector<OpFoldRes
             AffineExpr x, y;
             bindDims(inner.getContext(), x, y);
             for (auto [d, t] : llvm::enumerate(tiles[r])) {
-              offsets.push_back(d < ids.size() ? affine::makeComposedFoldedAffineApply(inner, loc, x * y, {OpFoldResult(ids[d]), t})
+              offsets.push_back(d < ids.size() ? affine::makeComposedFoldedAffineApply(
+                                                     inner, loc, x * y, {OpFoldResult(ids[d]), t})
                                                : OpFoldResult(inner.getIndexAttr(0)));
               sizes.push_back(t);
             }
@@ -218,10 +220,10 @@ LogicalResult leaf::emitTensorForall(EmitContext &ctx) {
     if (!tiled)
       extents = getAsOpFoldResult(ctx.grid);
     for (auto [d, t] : llvm::enumerate(tiles[r]))
-      extents.push_back(tiled && d < ctx.grid.size()
-                            ? affine::makeComposedFoldedAffineApply(b, ctx.loc, x * y,
-                                                                    {t, getAsOpFoldResult(ctx.grid[d])})
-                            : t);
+      extents.push_back(
+          tiled && d < ctx.grid.size()
+              ? affine::makeComposedFoldedAffineApply(b, ctx.loc, x * y, {t, getAsOpFoldResult(ctx.grid[d])})
+              : t);
     inits.push_back(getInit(ctx, r, extents));
   }
   SmallVector<OpFoldResult> bounds = getAsOpFoldResult(ctx.grid);
@@ -246,14 +248,15 @@ LogicalResult leaf::emitTensorForall(EmitContext &ctx) {
           sizes.push_back(b.getIndexAttr(1));
         }
       for (auto [d, t] : llvm::enumerate(tiles[r])) {
-        offsets.push_back(tiled && d < ids.size()
-                              ? affine::makeComposedFoldedAffineApply(b, ctx.loc, x * y, {OpFoldResult(ids[d]), t})
-                              : OpFoldResult(b.getIndexAttr(0)));
+        offsets.push_back(tiled && d < ids.size() ? affine::makeComposedFoldedAffineApply(
+                                                        b, ctx.loc, x * y, {OpFoldResult(ids[d]), t})
+                                                  : OpFoldResult(b.getIndexAttr(0)));
         sizes.push_back(t);
       }
       SmallVector<OpFoldResult> strides(offsets.size(), b.getIndexAttr(1));
       OpBuilder end = OpBuilder::atBlockEnd(parallel.getBody());
-      tensor::ParallelInsertSliceOp::create(end, ctx.loc, v, forall.getRegionIterArgs()[r], offsets, sizes, strides);
+      tensor::ParallelInsertSliceOp::create(end, ctx.loc, v, forall.getRegionIterArgs()[r], offsets, sizes,
+                                            strides);
     }
   }
   for (unsigned r = 0; r < node.getNumYields(); ++r)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Several neighbouring instances of a leaf in the lanes of vectors, whatever control flow their bodies have: a value that
-// is the same for all instances stays a scalar, others become vectors; a branch runs both sides and selects; a loop
-// runs until the last lane is done, and lanes that are done keep their results. Bodies on tensors have no effects, so
-// a lane that computes in vain does no harm; what it reads is masked.
+// Several neighbouring instances of a leaf in the lanes of vectors, whatever control flow their bodies have:
+// a value that is the same for all instances stays a scalar, others become vectors; a branch runs both sides
+// and selects; a loop runs until the last lane is done, and lanes that are done keep their results. Bodies on
+// tensors have no effects, so a lane that computes in vain does no harm; what it reads is masked.
 #include "tessera/transforms/leaf/Rewrites.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -13,8 +13,8 @@ using namespace tessera;
 
 // Divisions stop the program when the divisor is zero, so lanes that do not run divide by one.
 static bool isDivision(Operation *op) {
-  return isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
-             arith::FloorDivSIOp>(op);
+  return isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp,
+             arith::CeilDivUIOp, arith::FloorDivSIOp>(op);
 }
 
 // The first operation of the body that has no form on vectors; null when all have one.
@@ -26,12 +26,12 @@ static Operation *findWithoutVectorForm(linalg::GenericOp op) {
     bool fine = false;
     if (auto extract = dyn_cast<tensor::ExtractOp>(inner))
       fine = extract.getTensor().getParentRegion()->isProperAncestor(&op.getRegion());
-    else if (isa<linalg::IndexOp, affine::AffineApplyOp, scf::YieldOp, scf::ConditionOp, linalg::YieldOp, arith::ConstantOp, scf::IfOp,
-                 scf::ForOp, scf::WhileOp>(inner))
+    else if (isa<linalg::IndexOp, affine::AffineApplyOp, scf::YieldOp, scf::ConditionOp, linalg::YieldOp,
+                 arith::ConstantOp, scf::IfOp, scf::ForOp, scf::WhileOp>(inner))
       fine = scalars;
     else
-      fine = scalars && llvm::all_of(inner->getOperandTypes(), isScalar) && OpTrait::hasElementwiseMappableTraits(inner) &&
-             (isSpeculatable(inner) || isDivision(inner));
+      fine = scalars && llvm::all_of(inner->getOperandTypes(), isScalar) &&
+             OpTrait::hasElementwiseMappableTraits(inner) && (isSpeculatable(inner) || isDivision(inner));
     if (!fine)
       found = inner;
     return fine ? WalkResult::advance() : WalkResult::interrupt();
@@ -107,7 +107,8 @@ void LaneEmitter::emitElementwise(Operation &operation, Value mask) {
         first = b.clone(operation, scalars)->getResult(0);
       }
   if (mask && isDivision(&operation)) {
-    Value one = spread(arith::ConstantOp::create(b, loc, b.getIntegerAttr(operation.getResult(0).getType(), 1)));
+    Value one =
+        spread(arith::ConstantOp::create(b, loc, b.getIntegerAttr(operation.getResult(0).getType(), 1)));
     operands[1] = arith::SelectOp::create(b, loc, mask, spread(operands[1]), one);
   }
   OperationState state(operation.getLoc(), operation.getName());
@@ -139,7 +140,8 @@ void LaneEmitter::emitExtract(tensor::ExtractOp extract, Value mask) {
   if (!outer && first && !mask) {
     indices.back() = first;
     bool inBounds = true;
-    Value read = vector::TransferReadOp::create(b, loc, vector, extract.getTensor(), indices, padding, ArrayRef<bool>{inBounds});
+    Value read = vector::TransferReadOp::create(b, loc, vector, extract.getTensor(), indices, padding,
+                                                ArrayRef<bool>{inBounds});
     map.map(extract.getResult(), read);
     return;
   }
@@ -147,7 +149,8 @@ void LaneEmitter::emitExtract(tensor::ExtractOp extract, Value mask) {
     Value at = indices.back();
     indices.back() = arith::ConstantIndexOp::create(b, loc, 0);
     Value pass = spread(padding);
-    Value gather = vector::GatherOp::create(b, loc, vector, extract.getTensor(), indices, at, mask ? mask : allLanes(), pass);
+    Value gather = vector::GatherOp::create(b, loc, vector, extract.getTensor(), indices, at,
+                                            mask ? mask : allLanes(), pass);
     map.map(extract.getResult(), gather);
     return;
   }
@@ -167,7 +170,8 @@ void LaneEmitter::emitExtract(tensor::ExtractOp extract, Value mask) {
     }
     Value runs = vector::ExtractOp::create(b, loc, mask, lane);
     auto guarded = scf::IfOp::create(
-        b, loc, runs, [&](OpBuilder &inner, Location l) { scf::YieldOp::create(inner, l, readLane(inner, l)); },
+        b, loc, runs,
+        [&](OpBuilder &inner, Location l) { scf::YieldOp::create(inner, l, readLane(inner, l)); },
         [&](OpBuilder &inner, Location l) { scf::YieldOp::create(inner, l, all); });
     all = guarded.getResult(0);
   }
@@ -180,7 +184,8 @@ void LaneEmitter::emitIf(scf::IfOp branch, Value mask) {
     SmallVector<Type> types;
     for (Type type : branch.getResultTypes())
       types.push_back(vectorOf(type));
-    auto made = scf::IfOp::create(b, loc, types, condition, /*addThenBlock=*/true, /*addElseBlock=*/!branch.getElseRegion().empty());
+    auto made = scf::IfOp::create(b, loc, types, condition, /*addThenBlock=*/true,
+                                  /*addElseBlock=*/!branch.getElseRegion().empty());
     auto fill = [&](Region &from, Region &to) {
       if (from.empty())
         return;
@@ -209,8 +214,8 @@ void LaneEmitter::emitIf(scf::IfOp branch, Value mask) {
     map.map(branch.getResult(i), arith::SelectOp::create(b, loc, condition, yes[i], no[i]));
 }
 
-// One side of a branch. Where it reads, divides or loops it is skipped unless some lane takes it: what is the same for
-// all lanes runs without a mask.
+// One side of a branch. Where it reads, divides or loops it is skipped unless some lane takes it: what is the
+// same for all lanes runs without a mask.
 SmallVector<Value> LaneEmitter::emitSide(Block &block, Value mask) {
   auto emit = [&] {
     emitBlock(block, mask);
@@ -221,8 +226,9 @@ SmallVector<Value> LaneEmitter::emitSide(Block &block, Value mask) {
   };
   bool careful = block
                      .walk([](Operation *inner) {
-                       return isa<tensor::ExtractOp, scf::ForOp, scf::WhileOp>(inner) || isDivision(inner) ? WalkResult::interrupt()
-                                                                                                           : WalkResult::advance();
+                       return isa<tensor::ExtractOp, scf::ForOp, scf::WhileOp>(inner) || isDivision(inner)
+                                  ? WalkResult::interrupt()
+                                  : WalkResult::advance();
                      })
                      .wasInterrupted();
   if (!careful)
@@ -246,7 +252,8 @@ SmallVector<Value> LaneEmitter::emitSide(Block &block, Value mask) {
 }
 
 void LaneEmitter::emitFor(scf::ForOp loop, Value mask) {
-  Value lower = lookup(loop.getLowerBound()), upper = lookup(loop.getUpperBound()), step = lookup(loop.getStep());
+  Value lower = lookup(loop.getLowerBound()), upper = lookup(loop.getUpperBound()),
+        step = lookup(loop.getStep());
   SmallVector<Value> inits;
   for (Value v : loop.getInitArgs())
     inits.push_back(spreadOf(v));
@@ -405,14 +412,15 @@ LogicalResult LaneEmitter::run() {
     if (arg.use_empty())
       continue;
     Value padding = arith::ConstantOp::create(b, loc, b.getZeroAttr(arg.getType()));
-    map.map(arg, vector::TransferReadOp::create(b, loc, vectorOf(arg.getType()), op->getOperand(i), zeros, padding,
-                                                ArrayRef<bool>{true}));
+    map.map(arg, vector::TransferReadOp::create(b, loc, vectorOf(arg.getType()), op->getOperand(i), zeros,
+                                                padding, ArrayRef<bool>{true}));
   }
   emitBlock(body, Value());
   SmallVector<Value> results;
   for (auto [i, v] : llvm::enumerate(body.getTerminator()->getOperands()))
-    results.push_back(vector::TransferWriteOp::create(b, loc, spreadOf(v), op.getOutputs()[i], zeros, ArrayRef<bool>{true})
-                          .getResult());
+    results.push_back(
+        vector::TransferWriteOp::create(b, loc, spreadOf(v), op.getOutputs()[i], zeros, ArrayRef<bool>{true})
+            .getResult());
   b.replaceOp(op, results);
   return success();
 }
@@ -453,7 +461,8 @@ bool leaf::wantsLanes(linalg::GenericOp op) {
                        return WalkResult::interrupt();
                      auto loop = dyn_cast<scf::ForOp>(inner);
                      std::optional<APInt> trip = loop ? loop.getStaticTripCount() : std::nullopt;
-                     return loop && (!trip || trip->getSExtValue() > 16) ? WalkResult::interrupt() : WalkResult::advance();
+                     return loop && (!trip || trip->getSExtValue() > 16) ? WalkResult::interrupt()
+                                                                         : WalkResult::advance();
                    })
                    .wasInterrupted();
   if (!loops)
@@ -463,13 +472,14 @@ bool leaf::wantsLanes(linalg::GenericOp op) {
   DenseSet<Value> varying(op.getBody()->args_begin(), op.getBody()->args_end());
   findVarying(*op.getBody(), op.getNumLoops() - 1, varying);
   return !op.walk([&](tensor::ExtractOp extract) {
-                ValueRange indices = extract.getIndices();
-                bool row = indices.empty() ||
-                           llvm::none_of(indices.drop_back(), [&](Value v) { return varying.contains(v); });
-                return row ? WalkResult::advance() : WalkResult::interrupt();
-              }).wasInterrupted();
+              ValueRange indices = extract.getIndices();
+              bool row = indices.empty() ||
+                         llvm::none_of(indices.drop_back(), [&](Value v) { return varying.contains(v); });
+              return row ? WalkResult::advance() : WalkResult::interrupt();
+            }).wasInterrupted();
 }
 
-LogicalResult leaf::vectorizeInstances(RewriterBase &rewriter, linalg::GenericOp op, int64_t lanes, std::string &why) {
+LogicalResult leaf::vectorizeInstances(RewriterBase &rewriter, linalg::GenericOp op, int64_t lanes,
+                                       std::string &why) {
   return LaneEmitter(rewriter, op, lanes, why).run();
 }

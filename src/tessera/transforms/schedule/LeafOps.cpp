@@ -16,9 +16,9 @@ using namespace tessera::schedule;
 
 // Applies a rewrite to each linalg.generic of a handle and collects what it makes.
 template <typename OpTy, typename Rewrite>
-static DiagnosedSilenceableFailure applyToGenerics(OpTy op, transform::TransformRewriter &rewriter,
-                                                   transform::TransformResults &results, transform::TransformState &state,
-                                                   StringRef verb, Rewrite rewrite) {
+static DiagnosedSilenceableFailure
+applyToGenerics(OpTy op, transform::TransformRewriter &rewriter, transform::TransformResults &results,
+                transform::TransformState &state, StringRef verb, Rewrite rewrite) {
   SmallVector<Operation *> made;
   for (Operation *payload : state.getPayloadOps(op.getTarget())) {
     auto generic = dyn_cast<linalg::GenericOp>(payload);
@@ -61,7 +61,8 @@ DiagnosedSilenceableFailure RaiseReductionOp::apply(transform::TransformRewriter
                          });
 }
 
-DiagnosedSilenceableFailure PeelRestOp::apply(transform::TransformRewriter &rewriter, transform::TransformResults &results,
+DiagnosedSilenceableFailure PeelRestOp::apply(transform::TransformRewriter &rewriter,
+                                              transform::TransformResults &results,
                                               transform::TransformState &state) {
   SmallVector<Operation *> mains, rests;
   for (Operation *payload : state.getPayloadOps(getTarget())) {
@@ -81,13 +82,15 @@ DiagnosedSilenceableFailure PeelRestOp::apply(transform::TransformRewriter &rewr
   return DiagnosedSilenceableFailure::success();
 }
 
-DiagnosedSilenceableFailure VectorizeInstancesOp::apply(transform::TransformRewriter &rewriter, transform::TransformResults &,
+DiagnosedSilenceableFailure VectorizeInstancesOp::apply(transform::TransformRewriter &rewriter,
+                                                        transform::TransformResults &,
                                                         transform::TransformState &state) {
   SmallVector<linalg::GenericOp> rows;
   for (Operation *payload : state.getPayloadOps(getTarget()))
     payload->walk([&](linalg::GenericOp op) {
       SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-      if (!ranges.empty() && ranges.back() == int64_t(getLanes()) && llvm::all_of(ArrayRef(ranges).drop_back(), [](int64_t r) { return r == 1; }))
+      if (!ranges.empty() && ranges.back() == int64_t(getLanes()) &&
+          llvm::all_of(ArrayRef(ranges).drop_back(), [](int64_t r) { return r == 1; }))
         rows.push_back(op);
     });
   for (linalg::GenericOp row : rows) {
@@ -107,7 +110,8 @@ void VectorizeInstancesOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInsta
   transform::modifiesPayload(effects);
 }
 
-DiagnosedSilenceableFailure UnrollConstantLoopsOp::apply(transform::TransformRewriter &, transform::TransformResults &,
+DiagnosedSilenceableFailure UnrollConstantLoopsOp::apply(transform::TransformRewriter &,
+                                                         transform::TransformResults &,
                                                          transform::TransformState &state) {
   for (Operation *payload : state.getPayloadOps(getTarget()))
     leaf::unrollConstantLoops(payload, getMaxTrip(), getMaxOps());
@@ -119,7 +123,8 @@ void UnrollConstantLoopsOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInst
   transform::modifiesPayload(effects);
 }
 
-DiagnosedSilenceableFailure UnrollInnermostOp::apply(transform::TransformRewriter &, transform::TransformResults &,
+DiagnosedSilenceableFailure UnrollInnermostOp::apply(transform::TransformRewriter &,
+                                                     transform::TransformResults &,
                                                      transform::TransformState &state) {
   for (Operation *payload : state.getPayloadOps(getTarget()))
     leaf::unrollInnermostLoops(payload, getFactor());
@@ -131,7 +136,8 @@ void UnrollInnermostOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance
   transform::modifiesPayload(effects);
 }
 
-DiagnosedSilenceableFailure SplitBordersOp::apply(transform::TransformRewriter &rewriter, transform::TransformResults &,
+DiagnosedSilenceableFailure SplitBordersOp::apply(transform::TransformRewriter &rewriter,
+                                                  transform::TransformResults &,
                                                   transform::TransformState &state) {
   for (Operation *payload : state.getPayloadOps(getTarget())) {
     SmallVector<scf::ForOp> loops;

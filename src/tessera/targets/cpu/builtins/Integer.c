@@ -141,8 +141,8 @@ int FN(__popcountdi2)(i64 x) {
   return (int)(((v + (v >> 4)) & 0x0f0f0f0f0f0f0f0full) * 0x0101010101010101ull >> 56);
 }
 
-// base^n modulo 2^64 by squaring; 1 / base^-n, rounded to zero, for a negative n. Narrower integers are the low bits
-// of it. Nothing that the code generator calls on its own, hence a name of ours.
+// base^n modulo 2^64 by squaring; 1 / base^-n, rounded to zero, for a negative n. Narrower integers are the
+// low bits of it. Nothing that the code generator calls on its own, hence a name of ours.
 i64 FN(__tessera_ipow)(i64 base, i64 n) {
   if (n < 0) {
     // 0 to a negative power has no meaning; any result will do.
