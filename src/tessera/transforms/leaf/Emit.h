@@ -50,6 +50,9 @@ void finishResult(EmitContext &ctx, unsigned result, Value value);
 /// `ports` holds the memory that stands for each input; null entries mean the input itself.
 void lowerAccumulate(EmitContext &ctx, Operation *root, ArrayRef<Value> ports);
 
+/// The instance's element or tile, as its argument's type says, of an `each` operand.
+Value sliceEach(EmitContext &ctx, OpBuilder &b, Value whole, Type argType, ValueRange ids);
+
 /// A constant of this value.
 Value constantOf(OpBuilder &b, Location loc, TypedAttr attr);
 

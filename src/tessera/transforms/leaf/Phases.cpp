@@ -199,7 +199,8 @@ LogicalResult PhaseEmitter::forAll(function_ref<LogicalResult()> body) {
     phase.map(id, value);
   for (unsigned i = 0; i < node.getInputs().size(); ++i)
     if (node.getPort(i).getMode() == dfg::PortMode::Each)
-      phase.map(node.getInputArgs()[i], tensor::ExtractOp::create(b, loc, ctx.inputs[i], ids));
+      phase.map(node.getInputArgs()[i],
+                sliceEach(ctx, b, ctx.inputs[i], node.getInputArgs()[i].getType(), ids));
   return body();
 }
 

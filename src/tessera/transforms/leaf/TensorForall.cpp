@@ -8,8 +8,7 @@
 using namespace tessera;
 using namespace tessera::leaf;
 
-// The instance's part of an `each` operand.
-static Value sliceEach(EmitContext &ctx, OpBuilder &b, Value whole, Type argType, ValueRange ids) {
+Value leaf::sliceEach(EmitContext &ctx, OpBuilder &b, Value whole, Type argType, ValueRange ids) {
   auto tile = dyn_cast<RankedTensorType>(argType);
   if (!tile)
     return tensor::ExtractOp::create(b, ctx.loc, whole, ids);
