@@ -264,7 +264,7 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
                          {"triple", machine.triple},
                          {"features", machine.features},
                          {"cpu", machine.cpu},
-                         {"schedule", scripts},
+                         {"scripts", scripts},
                          {"mode", options.target.strict ? "strict" : "fast"},
                          {"savedBytes", result.savedBytes},
                          {"savedKernels", result.savedKernels}};
