@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the families of the lowering share: extents, empty tensors, loops over elements, and the scalar
+// functions behind elementwise operations.
+#pragma once
+
+#include "tessera/transforms/nn/lower/Lower.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace tessera::nn {
+
+inline RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getType()); }
+
+/// A constant of index type, and one of any scalar type; `v` is converted with rounding.
+Value indexOf(OpBuilder &b, Location loc, int64_t v);
+Value constantOf(OpBuilder &b, Location loc, Type type, double v);
+Value integerOf(OpBuilder &b, Location loc, Type type, int64_t v);
+/// An extent as a value of index type.
+Value asValue(OpBuilder &b, Location loc, OpFoldResult v);
+/// `expr` over d0, d1, … = `values`, folded where it is constant.
+OpFoldResult applyExpr(OpBuilder &b, Location loc, AffineExpr expr, ArrayRef<OpFoldResult> values);
+
+/// The extents of a tensor; constants where they are static.
+SmallVector<OpFoldResult> extentsOf(OpBuilder &b, Location loc, Value tensor);
+/// The extents of a type whose dynamic ones are given by `dynamic`, in order.
+SmallVector<OpFoldResult> extentsOf(OpBuilder &b, RankedTensorType type, ValueRange dynamic);
+/// A tensor without content, and one full of `v`.
+Value emptyOf(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> extents, Type element);
+Value filledWith(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> extents, Value v);
+/// The tensor as a value of this type: a cast where static extents differ.
+Value castTo(OpBuilder &b, Location loc, Value tensor, Type type);
+
+using BodyBuilder = function_ref<Value(OpBuilder &b, Location loc, ValueRange args)>;
+
+/// A parallel linalg.generic over `extents`: the operands are read by `maps` (from loop dimensions), `body` gets
+/// their elements and returns the result's.
+Value mapElements(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> extents, Type element, ValueRange operands,
+                  ArrayRef<AffineMap> maps, BodyBuilder body);
+/// The same over index variables (linalg.index), without operands.
+Value generate(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> extents, Type element,
+               function_ref<Value(OpBuilder &b, Location loc, ValueRange ids)> body);
+/// The map by which a tensor of rank `rank` is read from loops over `loops` dimensions when it is broadcast as
+/// NumPy does: aligned at the innermost dimension, extents of 1 read at 0.
+AffineMap broadcastMap(MLIRContext *ctx, RankedTensorType type, unsigned loops);
+
+/// The scalar functions; half types compute in f32 where they must.
+Value emitUnary(OpBuilder &b, Location loc, UnaryKind kind, Value x, bool isUnsigned = false);
+Value emitActivation(OpBuilder &b, Location loc, ActivationKind kind, Value x, double alpha, double beta,
+                     bool isUnsigned = false);
+Value emitBinary(OpBuilder &b, Location loc, BinaryKind kind, Value x, Value y, bool isUnsigned = false);
+/// `v` as another scalar type: floats are truncated and saturated to integers, numbers compared with zero for i1.
+Value emitCast(OpBuilder &b, Location loc, Value v, Type to, bool fromUnsigned = false, bool toUnsigned = false);
+/// An integer element as an index within [0, extent): negative ones count from the end, others are clamped, such
+/// that no index leaves the memory.
+Value emitIndex(OpBuilder &b, Location loc, Value element, Value extent);
+
+} // namespace tessera::nn
