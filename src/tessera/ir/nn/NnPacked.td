@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Layers on blocked activations, with weights that were packed when the program was installed. Layout assignment makes these of
+// nn.conv, nn.pool and the like; no front end does. They say where each number stands, and still not how loops run.
+#ifndef TESSERA_IR_NN_NNPACKED_TD
+#define TESSERA_IR_NN_NNPACKED_TD
+
+include "tessera/ir/nn/NnReduce.td"
+
+// A blocked activation is a tensor N x C1 x H x W x c: channel k stands in block k / c, lane k % c. Lanes of the last block beyond the network's
+// channels are channels like any other; weights hold zeros for them, so what they contain does not matter as long as it is finite.
+// Blocks of c = 1 are the plain layout N C H W (x 1), one block of c = C is N H W C. Elementwise operations take blocked tensors as they are;
+// what broadcasts along everything but channels has the shape C1 x 1 x 1 x c.
+// Windows never leave their operand: the border that a layer pads with is part of the operand, made by nn.halo in the node that computes the
+// operand (where it costs a few stores) and taken off by nn.crop where another consumer does not want it (an offset, not a copy).
+
+def Nn_PackOp : Nn_Op<"pack", "Injective"> {
+  let summary = "N C H W to blocks of `block` channels; zeros in the last block's spare lanes";
+  let description = "y[n, k / block, i, j, k % block] = x[n, k, i, j].";
+  let arguments = (ins AnyRankedTensor:$x, I64Attr:$block);
+  let results = (outs AnyRankedTensor:$y);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
+}
+
+def Nn_UnpackOp : Nn_Op<"unpack", "Injective"> {
+  let summary = "blocked to N C H W; lanes from `channels` on are dropped";
+  let description = "y[n, k, i, j] = x[n, k / c, i, j, k % c] for k < channels.";
+  let arguments = (ins AnyRankedTensor:$x, I64Attr:$channels);
+  let results = (outs AnyRankedTensor:$y);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
+}
+
+// `pads`: rows above, columns to the left, rows below, columns to the right.
+def Nn_HaloOp : Nn_Op<"halo", "Injective"> {
+  let summary = "a border of zeros around each plane of a blocked activation";
+  let arguments = (ins AnyRankedTensor:$x, DenseI64ArrayAttr:$pads);
+  let results = (outs AnyRankedTensor:$y);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
+}
+def Nn_CropOp : Nn_Op<"crop", "Injective"> {
+  let summary = "a blocked activation without so many rows and columns at its border; the inverse of nn.halo";
+  let arguments = (ins AnyRankedTensor:$x, DenseI64ArrayAttr:$pads);
+  let results = (outs AnyRankedTensor:$y);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
+}
+
+def Nn_PackedConvOp : Nn_Op<"packed_conv", "Complex", [], Nn_OwnFlops> {
+  let summary = "convolution of a blocked activation, any window, without padding";
+  let description = [{
+    x: N x C1 x H x W x c, w: F1 x (C1 / groups) x KH x KW x c x F0, bias: F1 x F0, y: N x F1 x OH x OW x F0 with OH = (H - dilation * (KH - 1) - 1) / stride + 1.
+    With g = f1 / (F1 / groups):
+    y[n, f1, i, j, f0] = bias[f1, f0] + sum over c1, kh, kw, c0 of
+      x[n, g * (C1 / groups) + c1, i * strides[0] + kh * dilations[0], j * strides[1] + kw * dilations[1], c0] * w[f1, c1, kh, kw, c0, f0].
+    `groups` divides C1 and F1: a group is a number of whole blocks.
+  }];
+  let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$w, Optional<AnyRankedTensor>:$bias, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
+                       DefaultValuedAttr<I64Attr, "1">:$groups);
+  let results = (outs AnyRankedTensor:$y);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+
+def Nn_PackedWinogradOp : Nn_Op<"packed_winograd", "Complex", [], Nn_OwnFlops> {
+  let summary = "convolution with a 3x3 window and stride 1 by Winograd's F(tile, 3)";
+  let description = [{
+    x and y as in nn.packed_conv; w: F1 x T*T x (C1 * c) x F0 with T = tile + 2: the weights g of each pair of channels as G g Gt, row by row. With the
+    6 x 6 (4 x 4) input tile d at (i * tile, j * tile), zeros where it leaves x: the tile x tile part of y at the same place is
+    At (sum over channels of w * (Bt d B)) A + bias, elementwise product; what leaves y is dropped. The matrices for tile 4 (points 0, 1, -1, 2, -2) and 2
+    are those of Lavin and Gray; transforms/nn/packed/Winograd.h has them.
+  }];
+  let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$w, Optional<AnyRankedTensor>:$bias, I64Attr:$tile);
+  let results = (outs AnyRankedTensor:$y);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+
+def Nn_PackedDepthwiseOp : Nn_Op<"packed_depthwise", "Complex", [], Nn_OwnFlops> {
+  let summary = "each channel of a blocked activation with a window of its own, without padding";
+  let description = [{
+    x: N x C1 x H x W x c, w: C1 x KH x KW x c, bias: C1 x c, y: N x C1 x OH x OW x c:
+    y[n, c1, i, j, c0] = bias[c1, c0] + sum over kh, kw of x[n, c1, i * strides[0] + kh * dilations[0], j * strides[1] + kw * dilations[1], c0] * w[c1, kh, kw, c0].
+  }];
+  let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$w, Optional<AnyRankedTensor>:$bias, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations);
+  let results = (outs AnyRankedTensor:$y);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+
+def Nn_PackedMatmulOp : Nn_Op<"packed_matmul", "Complex", [], Nn_OwnFlops> {
+  let summary = "a matrix times packed weights";
+  let description = "x: M x K, w: N1 x K x N0, bias: N1 x N0, y: M x (N1 * N0): y[m, n1 * N0 + n0] = bias[n1, n0] + sum over k of x[m, k] * w[n1, k, n0].";
+  let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$w, Optional<AnyRankedTensor>:$bias);
+  let results = (outs AnyRankedTensor:$y);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+
+def Nn_PackedPoolOp : Nn_Op<"packed_pool", "Complex", [], Nn_OwnFlops> {
+  let summary = "maximum, minimum, mean or sum of a window at each place of a blocked activation";
+  let description = [{
+    x: N x C1 x H x W x c. `pads` (above, left, below, right), which may be part of no window alone, are not part of x; elements there are never the maximum, and a mean divides by
+    the elements inside x, with `count_pad` by those inside x and the pads. Extent of the result: (H + above + below - dilation * (KH - 1) - 1) / stride + 1.
+  }];
+  let arguments = (ins Nn_ReduceKind:$kind, AnyRankedTensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                       DenseI64ArrayAttr:$dilations, UnitAttr:$count_pad);
+  let results = (outs AnyRankedTensor:$y);
+  let assemblyFormat = "$kind $x attr-dict `:` type($x) `->` type($y)";
+}
+
+def Nn_PackedMeanOp : Nn_Op<"packed_mean", "Reduction", [], Nn_OwnFlops> {
+  let summary = "the mean of each plane of a blocked activation: N x C1 x H x W x c to N x (C1 * c)";
+  let arguments = (ins AnyRankedTensor:$x);
+  let results = (outs AnyRankedTensor:$y);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
+}
+
+#endif
