@@ -11,7 +11,9 @@ include "tessera/ir/nn/NnReduce.td"
 // Blocks of c = 1 are the plain layout N C H W (x 1), one block of c = C is N H W C. Elementwise operations take blocked tensors as they are;
 // what broadcasts along everything but channels has the shape C1 x 1 x 1 x c.
 // Windows never leave their operand: the border that a layer pads with is part of the operand, made by nn.halo in the node that computes the
-// operand (where it costs a few stores) and taken off by nn.crop where another consumer does not want it (an offset, not a copy).
+// operand (where it costs a few stores) and taken off by nn.crop where another consumer does not want it (an offset, not a copy: the crop belongs into
+// the consumer's node). All extents but N are static. In a node, a packed operation, the elementwise operations behind it and an nn.halo at their end
+// become one pass over the result.
 
 def Nn_PackOp : Nn_Op<"pack", "Injective"> {
   let summary = "N C H W to blocks of `block` channels; zeros in the last block's spare lanes";
@@ -84,8 +86,11 @@ def Nn_PackedDepthwiseOp : Nn_Op<"packed_depthwise", "Complex", [], Nn_OwnFlops>
 
 def Nn_PackedMatmulOp : Nn_Op<"packed_matmul", "Complex", [], Nn_OwnFlops> {
   let summary = "a matrix times packed weights";
-  let description = "x: M x K, w: N1 x K x N0, bias: N1 x N0, y: M x (N1 * N0): y[m, n1 * N0 + n0] = bias[n1, n0] + sum over k of x[m, k] * w[n1, k, n0].";
-  let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$w, Optional<AnyRankedTensor>:$bias);
+  let description = [{
+    x: M x K, w: N1 x K x N0, bias: N1 x N0, y: M x `columns`, which is at most N1 * N0:
+    y[m, n1 * N0 + n0] = bias[n1, n0] + sum over k of x[m, k] * w[n1, k, n0].
+  }];
+  let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$w, Optional<AnyRankedTensor>:$bias, I64Attr:$columns);
   let results = (outs AnyRankedTensor:$y);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }

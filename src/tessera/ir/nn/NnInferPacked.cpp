@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Result types and arithmetic of layers on blocked activations.
+#include "tessera/ir/nn/NnInfer.h"
+
+using namespace tessera;
+using namespace tessera::nn;
+
+// N x C1 x H x W x c, all static but N.
+static LogicalResult checkBlocked(Where where, Value x) {
+  ArrayRef<int64_t> shape = shapeOf(x);
+  if (shape.size() == 5 && llvm::none_of(shape.drop_front(), ShapedType::isDynamic))
+    return success();
+  return where.emitError("expected 'x' of shape N x C1 x H x W x c, static but for N, but got ", x.getType());
+}
+
+// Weights, and the bias if there is one, of the same element type; w of rank `rank` and static; bias: blocks x lanes.
+static LogicalResult checkWeights(Where where, Value x, Value w, Value bias, int64_t rank) {
+  if (failed(checkRank(where, w, "w", rank)) || failed(checkElement(where, w, "w", elementOf(x))))
+    return failure();
+  if (!typeOf(w).hasStaticShape())
+    return where.emitError("expected 'w' of static shape, but got ", w.getType());
+  if (!bias)
+    return success();
+  if (failed(checkRank(where, bias, "bias", 2)) || failed(checkElement(where, bias, "bias", elementOf(x))) ||
+      failed(checkExtent(where, bias, "bias", 0, shapeOf(w).front())) ||
+      failed(checkExtent(where, bias, "bias", 1, shapeOf(w).back())))
+    return failure();
+  return success();
+}
+
+// Places of windows without pads; fails when none fits.
+static FailureOr<SmallVector<int64_t>> placesOf(Where where, ArrayRef<int64_t> x, ArrayRef<int64_t> kernel,
+                                                ArrayRef<int64_t> strides, ArrayRef<int64_t> pads,
+                                                ArrayRef<int64_t> dilations) {
+  if (failed(checkList(where, strides, "strides", 2, 1)) || failed(checkList(where, dilations, "dilations", 2, 1)))
+    return failure();
+  SmallVector<int64_t> places;
+  for (auto [extent, window] : llvm::zip(x.slice(2, 2), makeWindows(kernel, strides, pads, dilations))) {
+    places.push_back(window.places(extent));
+    if (places.back() < 1)
+      return where.emitError("expected a window that fits, but got ", window.span(), " elements over ",
+                             extent + window.low + window.high);
+  }
+  return places;
+}
+
+NN_INFER(PackOp) {
+  NN_WHERE(PackOp);
+  if (failed(checkRank(where, a.getX(), "x", 4)))
+    return failure();
+  ArrayRef<int64_t> x = shapeOf(a.getX());
+  if (llvm::any_of(x.drop_front(), ShapedType::isDynamic) || a.getBlock() < 1)
+    return where.emitError("expected 'x' static but for its first extent and blocks of at least 1 channel, but got ",
+                           a.getX().getType(), " and ", a.getBlock());
+  int64_t block = a.getBlock();
+  results.push_back(
+      RankedTensorType::get({x[0], (x[1] + block - 1) / block, x[2], x[3], block}, elementOf(a.getX())));
+  return success();
+}
+
+NN_INFER(UnpackOp) {
+  NN_WHERE(UnpackOp);
+  if (failed(checkBlocked(where, a.getX())))
+    return failure();
+  ArrayRef<int64_t> x = shapeOf(a.getX());
+  if (a.getChannels() < 1 || a.getChannels() > x[1] * x[4])
+    return where.emitError("expected 1 to ", x[1] * x[4], " channels, but got ", a.getChannels());
+  results.push_back(RankedTensorType::get({x[0], int64_t(a.getChannels()), x[2], x[3]}, elementOf(a.getX())));
+  return success();
+}
+
+// Both take a border into account, with opposite signs.
+static LogicalResult inferBorder(Where where, Value x, ArrayRef<int64_t> pads, int64_t sign,
+                                 SmallVectorImpl<Type> &results) {
+  if (failed(checkBlocked(where, x)) || failed(checkList(where, pads, "pads", 4, 0)))
+    return failure();
+  SmallVector<int64_t> shape(shapeOf(x));
+  shape[2] += sign * (pads[0] + pads[2]);
+  shape[3] += sign * (pads[1] + pads[3]);
+  if (shape[2] < 1 || shape[3] < 1)
+    return where.emitError("expected something left of ", x.getType(), ", but got ", shape[2], " x ", shape[3]);
+  results.push_back(RankedTensorType::get(shape, elementOf(x)));
+  return success();
+}
+NN_INFER(HaloOp) {
+  NN_WHERE(HaloOp);
+  return inferBorder(where, a.getX(), a.getPads(), 1, results);
+}
+NN_INFER(CropOp) {
+  NN_WHERE(CropOp);
+  return inferBorder(where, a.getX(), a.getPads(), -1, results);
+}
+
+NN_INFER(PackedConvOp) {
+  NN_WHERE(PackedConvOp);
+  if (failed(checkBlocked(where, a.getX())) || failed(checkWeights(where, a.getX(), a.getW(), a.getBias(), 6)))
+    return failure();
+  ArrayRef<int64_t> x = shapeOf(a.getX()), w = shapeOf(a.getW());
+  int64_t groups = a.getGroups();
+  if (groups < 1 || x[1] % groups || w[0] % groups)
+    return where.emitError("expected groups that divide the blocks of channels, but got ", groups, " for ", x[1], " and ",
+                           w[0]);
+  if (failed(checkExtent(where, a.getW(), "w", 1, x[1] / groups)) || failed(checkExtent(where, a.getW(), "w", 4, x[4])))
+    return failure();
+  FailureOr<SmallVector<int64_t>> places =
+      placesOf(where, x, w.slice(2, 2), a.getStrides(), {0, 0, 0, 0}, a.getDilations());
+  if (failed(places))
+    return failure();
+  results.push_back(RankedTensorType::get({x[0], w[0], (*places)[0], (*places)[1], w[5]}, elementOf(a.getX())));
+  return success();
+}
+int64_t PackedConvOp::getFlops() {
+  ArrayRef<int64_t> w = shapeOf(getW());
+  return 2 * countElements(getY().getType()) * w[1] * w[2] * w[3] * w[4];
+}
+
+NN_INFER(PackedWinogradOp) {
+  NN_WHERE(PackedWinogradOp);
+  if (failed(checkBlocked(where, a.getX())) || failed(checkWeights(where, a.getX(), a.getW(), a.getBias(), 4)))
+    return failure();
+  ArrayRef<int64_t> x = shapeOf(a.getX()), w = shapeOf(a.getW());
+  int64_t tile = a.getTile();
+  if (tile != 2 && tile != 4)
+    return where.emitError("expected a tile of 2 or 4, but got ", tile);
+  if (failed(checkExtent(where, a.getW(), "w", 1, (tile + 2) * (tile + 2))) ||
+      failed(checkExtent(where, a.getW(), "w", 2, x[1] * x[4])))
+    return failure();
+  FailureOr<SmallVector<int64_t>> places = placesOf(where, x, {3, 3}, {1, 1}, {0, 0, 0, 0}, {1, 1});
+  if (failed(places))
+    return failure();
+  results.push_back(RankedTensorType::get({x[0], w[0], (*places)[0], (*places)[1], w[3]}, elementOf(a.getX())));
+  return success();
+}
+// What the convolution would take without the trick, so that rates can be compared.
+int64_t PackedWinogradOp::getFlops() { return 2 * countElements(getY().getType()) * shapeOf(getW())[2] * 9; }
+
+NN_INFER(PackedDepthwiseOp) {
+  NN_WHERE(PackedDepthwiseOp);
+  if (failed(checkBlocked(where, a.getX())) || failed(checkWeights(where, a.getX(), a.getW(), a.getBias(), 4)))
+    return failure();
+  ArrayRef<int64_t> x = shapeOf(a.getX()), w = shapeOf(a.getW());
+  if (failed(checkExtent(where, a.getW(), "w", 0, x[1])) || failed(checkExtent(where, a.getW(), "w", 3, x[4])))
+    return failure();
+  FailureOr<SmallVector<int64_t>> places =
+      placesOf(where, x, w.slice(1, 2), a.getStrides(), {0, 0, 0, 0}, a.getDilations());
+  if (failed(places))
+    return failure();
+  results.push_back(RankedTensorType::get({x[0], x[1], (*places)[0], (*places)[1], x[4]}, elementOf(a.getX())));
+  return success();
+}
+int64_t PackedDepthwiseOp::getFlops() {
+  ArrayRef<int64_t> w = shapeOf(getW());
+  return 2 * countElements(getY().getType()) * w[1] * w[2];
+}
+
+NN_INFER(PackedMatmulOp) {
+  NN_WHERE(PackedMatmulOp);
+  if (failed(checkRank(where, a.getX(), "x", 2)) ||
+      failed(checkWeights(where, a.getX(), a.getW(), a.getBias(), 3)) ||
+      failed(checkExtent(where, a.getX(), "x", 1, shapeOf(a.getW())[1])))
+    return failure();
+  ArrayRef<int64_t> x = shapeOf(a.getX()), w = shapeOf(a.getW());
+  int64_t columns = a.getColumns();
+  if (columns < 1 || columns > w[0] * w[2])
+    return where.emitError("expected 1 to ", w[0] * w[2], " columns, but got ", columns);
+  results.push_back(RankedTensorType::get({x[0], columns}, elementOf(a.getX())));
+  return success();
+}
+int64_t PackedMatmulOp::getFlops() { return 2 * countElements(getY().getType()) * shapeOf(getW())[1]; }
+
+NN_INFER(PackedPoolOp) {
+  NN_WHERE(PackedPoolOp);
+  if (failed(checkBlocked(where, a.getX())) || failed(checkList(where, a.getKernel(), "kernel", 2, 1)) ||
+      failed(checkList(where, a.getPads(), "pads", 4, 0)))
+    return failure();
+  ReduceKind kind = a.getKind();
+  if (kind != ReduceKind::max && kind != ReduceKind::min && kind != ReduceKind::mean && kind != ReduceKind::sum)
+    return where.emitError("expected max, min, mean or sum, but got ", stringifyReduceKind(kind));
+  ArrayRef<int64_t> x = shapeOf(a.getX()), pads = a.getPads();
+  FailureOr<SmallVector<int64_t>> places =
+      placesOf(where, x, a.getKernel(), a.getStrides(), pads, a.getDilations());
+  if (failed(places))
+    return failure();
+  results.push_back(RankedTensorType::get({x[0], x[1], (*places)[0], (*places)[1], x[4]}, elementOf(a.getX())));
+  return success();
+}
+int64_t PackedPoolOp::getFlops() {
+  return countElements(getY().getType()) * getKernel()[0] * getKernel()[1];
+}
+
+NN_INFER(PackedMeanOp) {
+  NN_WHERE(PackedMeanOp);
+  if (failed(checkBlocked(where, a.getX())))
+    return failure();
+  ArrayRef<int64_t> x = shapeOf(a.getX());
+  results.push_back(RankedTensorType::get({x[0], x[1] * x[4]}, elementOf(a.getX())));
+  return success();
+}
+int64_t PackedMeanOp::getFlops() { return countElements(getX().getType()); }
