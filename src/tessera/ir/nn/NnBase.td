@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The dialect itself, its interface and the classes that the families share.
+#ifndef TESSERA_IR_NN_NNBASE_TD
+#define TESSERA_IR_NN_NNBASE_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/CommonTypeConstraints.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+
+def Nn_Dialect : Dialect {
+  let name = "nn";
+  let cppNamespace = "::tessera::nn";
+  let summary = "tensor operations of networks, with value semantics";
+  let description = [{
+    What a layer computes, not how. Operations stand in a leaf of a `dfg` graph, take and give tensors, and have no effect.
+    Integers are signless: where the sign matters an operation carries `unsigned`. Element types that the graph cannot carry
+    (8-, 4- and 2-bit floats, 4- and 2-bit integers) are stored one in a byte (`i8`); `nn.cast`, `nn.quantize` and `nn.dequantize`
+    name the format. Extents may be dynamic; where a result's extents do not follow from the operands, the operation takes them as
+    `index` operands, one for each dynamic extent of the result, in order. Axes count from 0; negative ones are the importer's to resolve.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def Nn_OpClass : I32EnumAttr<"OpClass", "what an operation may be fused with", [
+    I32EnumAttrCase<"Elementwise", 0, "elementwise">, // one element of each operand (after broadcast) → one element
+    I32EnumAttrCase<"Injective", 1, "injective">,     // each element of the result is one element of an operand, or a constant
+    I32EnumAttrCase<"Reduction", 2, "reduction">,     // each element of the result combines many
+    I32EnumAttrCase<"Complex", 3, "complex">,         // a kernel of its own that can take elementwise work into its stores
+    I32EnumAttrCase<"Opaque", 4, "opaque">]> {        // fuses with nothing
+  let cppNamespace = "::tessera::nn";
+  let genSpecializedAttr = 0;
+}
+
+def Nn_OpInterface : OpInterface<"NnOp"> {
+  let cppNamespace = "::tessera::nn";
+  let description = "What graph optimisation asks of every operation of the dialect.";
+  let methods = [
+    InterfaceMethod<"Decides what it fuses with.", "::tessera::nn::OpClass", "getOpClass">,
+    InterfaceMethod<"Arithmetic operations for one run; a dynamic extent counts as 1.", "int64_t", "getFlops", (ins), "", [{
+      return ::tessera::nn::countElements($_op->getResult(0).getType());
+    }]>
+  ];
+}
+
+
+// For operations that count their arithmetic themselves.
+defvar Nn_OwnFlops = "int64_t getFlops();\n";
+
+// An operation of the family `opClass`.
+class Nn_Base<string mnemonic, string opClass, list<Trait> traits, string declarations>
+    : Op<Nn_Dialect, mnemonic, !listconcat([Pure, Nn_OpInterface], traits)> {
+  let extraClassDeclaration = "::tessera::nn::OpClass getOpClass() { return ::tessera::nn::OpClass::" # opClass # "; }\n" # declarations;
+}
+// Its result types follow from operands and attributes. A type that knows more or fewer extents is still accepted, so that extents
+// can become known one operation at a time.
+class Nn_Op<string mnemonic, string opClass, list<Trait> traits = [], string declarations = "">
+    : Nn_Base<mnemonic, opClass, !listconcat([InferTypeOpAdaptor], traits), declarations # [{
+      static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange actual) {
+        return ::tessera::nn::areCompatible(inferred, actual);
+      }
+    }]>;
+// The result type is part of the operation; a verifier compares it with what is known.
+class Nn_ExplicitOp<string mnemonic, string opClass, list<Trait> traits = []>
+    : Nn_Base<mnemonic, opClass, traits, ""> {
+  let hasVerifier = 1;
+}
+
+#endif
