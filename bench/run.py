@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Measures a suite: us and our peers side by side.
 
-usage: bench/run.py SUITE [--json F] [--rounds N] [--threads 1,2] [--only WORD] [--build DIR]
+usage: bench/run.py SUITE [--json F] [--rounds N] [--threads 1,2] [--only WORD] [--build DIR] [options of the suite: bench/run.py SUITE --help]
 
 Prints a table and the geometric mean of its ratios (above 1: we are ahead). Rows go to F, and with the machine's description to
 bench/results/<date>-<host>.json, unless --only left some out. Build the programs first: make bench, or the CMake target bench_<suite>.
@@ -39,21 +39,29 @@ def main():
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--only", default="", help="cases whose name contains this")
     parser.add_argument("--build", default=os.path.join(os.path.dirname(HERE), "build", "default"))
+    chosen = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
+    suite = load(chosen) if chosen in suites() else None
+    if suite and hasattr(suite, "add_options"):
+        suite.add_options(parser)
     options = parser.parse_args()
     if options.suite not in suites():
         sys.exit(f"error: unknown suite '{options.suite}'; there are: {', '.join(suites())}")
     options.threads = [int(t) for t in options.threads.split(",")]
+    options.build = os.path.abspath(options.build)
 
-    reports, failures = load(options.suite).reports(options)
+    reports, failures = suite.reports(options)
     rows = [measure.row(options.suite, r) for r in reports]
     if not rows:
         sys.exit("error: nothing was measured; " + ("; ".join(failures) or "no case matches"))
     measure.print_table(rows)
+    if hasattr(suite, "summary"):
+        suite.summary(rows)
     for failure in failures:
         print(f"not measured: {failure}")
     if options.json:
         measure.write_json(options.json, rows)
-    if options.only: # part of a suite is for looking at, not for the record
+    part = options.only or any(getattr(options, name, None) for name in ("nets", "quick", "peers"))
+    if part:  # part of a suite is for looking at, not for the record
         return 1 if failures else 0
     date = datetime.date.today().isoformat()
     path = os.path.join(HERE, "results", f"{date}-{platform.node()}.json")
