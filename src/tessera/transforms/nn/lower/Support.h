@@ -42,9 +42,32 @@ Value mapElements(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> extents, Ty
 /// The same over index variables (linalg.index), without operands.
 Value generate(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> extents, Type element,
                function_ref<Value(OpBuilder &b, Location loc, ValueRange ids)> body);
+/// The index variables inside of a linalg.generic.
+SmallVector<Value> loopIndices(OpBuilder &b, Location loc, unsigned loops);
+/// Whether two extents are known to be equal: they are static, or come from the same place.
+bool haveSameExtent(Value a, int64_t da, Value b, int64_t db);
+/// An elementwise function of operands that are broadcast as NumPy does, to a tensor of type `result`. A dynamic
+/// extent that is not known to be the result's is taken for 1 or the result's when the program runs.
+Value mapBroadcast(OpBuilder &b, Location loc, ValueRange operands, RankedTensorType result, BodyBuilder body);
 /// The map by which a tensor of rank `rank` is read from loops over `loops` dimensions when it is broadcast as
 /// NumPy does: aligned at the innermost dimension, extents of 1 read at 0.
 AffineMap broadcastMap(MLIRContext *ctx, RankedTensorType type, unsigned loops);
+
+/// The same elements in another shape, of these extents.
+Value reshapeTo(OpBuilder &b, Location loc, Value x, RankedTensorType type, ArrayRef<OpFoldResult> extents);
+/// `whole` with `part` at `offsets`.
+Value insertInto(OpBuilder &b, Location loc, Value part, Value whole, ArrayRef<OpFoldResult> offsets);
+
+/// A reduction: loops over `extents`, those in `reduced` combined into a tensor of the others that starts as `init`.
+/// `combine` gets the operands' elements and the value so far.
+Value reduceElements(OpBuilder &b, Location loc, ValueRange operands, ArrayRef<AffineMap> maps,
+                     ArrayRef<bool> reduced, ArrayRef<OpFoldResult> extents, Value init,
+                     function_ref<Value(OpBuilder &, Location, ValueRange, Value)> combine);
+/// `y` with dimensions of extent 1 where `units` says so, as a value of this type (which may not have them).
+Value restoreUnits(OpBuilder &b, Location loc, Value y, ArrayRef<bool> units, RankedTensorType type);
+/// What every element is at least, or at most: the infinities of floats.
+Value leastOf(OpBuilder &b, Location loc, Type type, bool isUnsigned = false);
+Value greatestOf(OpBuilder &b, Location loc, Type type, bool isUnsigned = false);
 
 /// The scalar functions; half types compute in f32 where they must.
 Value emitUnary(OpBuilder &b, Location loc, UnaryKind kind, Value x, bool isUnsigned = false);
