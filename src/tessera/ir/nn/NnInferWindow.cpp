@@ -34,7 +34,7 @@ NN_INFER(PoolOp) {
   FailureOr<SmallVector<int64_t>> shape = poolShape(where, a);
   if (failed(shape))
     return failure();
-  if (a.getP() < 1)
+  if (static_cast<int64_t>(a.getP()) < 1)
     return where.emitError("expected p to be at least 1, but got ", a.getP());
   results.push_back(RankedTensorType::get(*shape, elementOf(a.getX())));
   return success();
@@ -62,7 +62,7 @@ NN_INFER(LrnOp) {
     return where.emitError("expected 'x' with channels in dimension 1, but got ", a.getX().getType());
   if (failed(checkFloat(where, a.getX(), "x")))
     return failure();
-  if (a.getSize() < 1)
+  if (static_cast<int64_t>(a.getSize()) < 1)
     return where.emitError("expected a size of at least 1, but got ", a.getSize());
   results.push_back(a.getX().getType());
   return success();
@@ -96,12 +96,12 @@ NN_INFER(RoiAlignOp) {
       failed(checkInteger(where, a.getBatch(), "batch")) ||
       failed(checkWord(where, a.getMode(), "mode", {"avg", "max"})))
     return failure();
-  if (a.getHeight() < 1 || a.getWidth() < 1 || a.getSampling() < 0)
+  int64_t height = a.getHeight(), width = a.getWidth(), sampling = a.getSampling();
+  if (height < 1 || width < 1 || sampling < 0)
     return where.emitError("expected a height and width of at least 1 and sampling of at least 0, but got ",
-                           a.getHeight(), ", ", a.getWidth(), " and ", a.getSampling());
+                           height, ", ", width, " and ", sampling);
   results.push_back(RankedTensorType::get({known(shapeOf(a.getRois())[0], shapeOf(a.getBatch())[0]),
-                                           shapeOf(a.getX())[1], static_cast<int64_t>(a.getHeight()),
-                                           static_cast<int64_t>(a.getWidth())},
+                                           shapeOf(a.getX())[1], height, width},
                                           elementOf(a.getX())));
   return success();
 }

@@ -14,7 +14,7 @@ def Nn_BatchNormOp : Nn_Op<"batch_norm", "Elementwise"> {
 
 def Nn_LayerNormOp : Nn_Op<"layer_norm", "Opaque", [AttrSizedOperandSegments]> {
   let summary = "normalise over all dimensions from `axis` on; without subtracting the mean with `rms`";
-  let description = "Computes in f32 (f64 for f64). Scale and bias broadcast against x. The second and third results are the mean and 1/deviation, with extent 1 for the normalised dimensions.";
+  let description = "Computes in f32 (f64 for f64). Scale and bias broadcast against x. The second and third results are the mean and 1/deviation, with extent 1 for the normalised dimensions, in the type of the computation; with `rms` the mean is 0.";
   let arguments = (ins AnyRankedTensor:$x, Optional<AnyRankedTensor>:$scale, Optional<AnyRankedTensor>:$bias, I64Attr:$axis, F64Attr:$epsilon, UnitAttr:$rms);
   let results = (outs AnyRankedTensor:$y, AnyRankedTensor:$mean, AnyRankedTensor:$inverse);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";

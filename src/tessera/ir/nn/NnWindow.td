@@ -46,7 +46,7 @@ def Nn_LrnOp : Nn_Op<"lrn", "Opaque"> {
 def Nn_ResizeOp : Nn_ExplicitOp<"resize", "Opaque"> {
   let summary = "resample a grid; `scales` has one entry for each dimension (result / operand)";
   let arguments = (ins AnyRankedTensor:$x, StrAttr:$mode, StrAttr:$coordinates, StrAttr:$nearest, DenseF64ArrayAttr:$scales, DenseF64ArrayAttr:$roi,
-                       DefaultValuedAttr<F64Attr, "-0.75">:$cubic, UnitAttr:$exclude_outside, UnitAttr:$antialias, DefaultValuedAttr<F64Attr, "0.0">:$outside);
+                       DefaultValuedAttr<F64Attr, "-0.75">:$cubic, UnitAttr:$exclude_outside, UnitAttr:$antialias, DefaultValuedAttr<F64Attr, "0.0">:$outside, UnitAttr:$is_unsigned);
   let results = (outs AnyRankedTensor:$y);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
 }
