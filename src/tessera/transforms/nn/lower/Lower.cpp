@@ -3,19 +3,41 @@
 #include "tessera/transforms/nn/lower/Lower.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace tessera;
 using namespace tessera::nn;
 
-// A chain of elementwise operations → one linalg.generic. A producer with several users stays: its work would
-// be repeated in each.
+// So little that doing it again costs less than reading its result from memory.
+static bool isCheap(linalg::GenericOp op) {
+  unsigned count = 0;
+  for (Operation &inner : op.getBody()->without_terminator()) {
+    if (inner.getNumRegions() || isa<math::MathDialect>(inner.getDialect()) ||
+        isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, arith::RemFOp, arith::RemSIOp, arith::RemUIOp,
+            tensor::ExtractOp>(inner))
+      return false;
+    ++count;
+  }
+  return count <= 4;
+}
+
+// Whether the producer of an operand may move into its consumer: nobody else needs it, and no element is
+// computed more often than before.
+static bool wantsFusion(OpOperand *operand) {
+  auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+  auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
+  if (!producer || !consumer || !producer->hasOneUse())
+    return false;
+  if (consumer.getMatchingIndexingMap(operand).isPermutation())
+    return true;
+  return consumer.getNumParallelLoops() == consumer.getNumLoops() && isCheap(producer);
+}
+
 static LogicalResult fuse(dfg::NodeOp node) {
   RewritePatternSet patterns(node.getContext());
-  linalg::populateElementwiseOpsFusionPatterns(patterns, [](OpOperand *operand) {
-    Operation *producer = operand->get().getDefiningOp();
-    return producer && producer->hasOneUse();
-  });
+  linalg::populateElementwiseOpsFusionPatterns(patterns, wantsFusion);
   linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
   tensor::populateReassociativeReshapeFoldingPatterns(patterns);
   return applyPatternsGreedily(node, std::move(patterns));
@@ -35,7 +57,10 @@ LogicalResult nn::lowerToLinalg(dfg::NodeOp node) {
   populateWindow(patterns);
   populateNorm(patterns);
   populateSequence(patterns);
-  if (failed(applyPatternsGreedily(node, std::move(patterns))))
+  // Producers first: whether two extents are equal is read off what has been lowered.
+  GreedyRewriteConfig config;
+  config.setUseTopDownTraversal(true);
+  if (failed(applyPatternsGreedily(node, std::move(patterns), config)))
     return failure();
   WalkResult left = node.walk([](Operation *op) {
     if (!isa<NnDialect>(op->getDialect()))

@@ -124,8 +124,8 @@ static void trace(Value &v, std::optional<int64_t> &dim) {
       }
       return bool(value);
     };
-    if (auto cast = dyn_cast<tensor::CastOp>(def)) {
-      v = cast.getSource();
+    if (auto conversion = dyn_cast<tensor::CastOp>(def)) {
+      v = conversion.getSource();
     } else if (auto empty = dyn_cast<tensor::EmptyOp>(def)) {
       if (!type.isDynamicDim(*dim) || !index(empty.getDynamicSize(*dim)))
         return;
