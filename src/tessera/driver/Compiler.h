@@ -54,6 +54,9 @@ struct InstallOptions {
   TargetOptions target;
   std::string dumpDir;
   std::optional<Stage> stopAfter;
+  /// For networks, each can be left out to see what it is worth: several operations in a node, blocked layouts,
+  /// temporaries that share memory.
+  bool fusion = true, layout = true, memoryPlan = true;
 };
 
 /// An installed program's sections, before they are written.

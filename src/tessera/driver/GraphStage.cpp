@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The stage `graph`: what every program goes through before it becomes a portable object.
 #include "tessera/driver/Compiler.h"
+#include "tessera/driver/Networks.h"
 
 #include "tessera/transforms/check/Passes.h"
 #include "tessera/transforms/graph/LowerMasks.h"
@@ -25,6 +26,8 @@ LogicalResult tessera::runGraphStage(ModuleOp module) {
   graph::Refusal no;
   if (failed(graph::flattenAll(rewriter, module, no)))
     return no.emit();
+  if (failed(simplifyNetworks(module)))
+    return failure();
   graph::simplify(rewriter, module);
   PassManager tidy(module.getContext());
   tidy.addPass(createCanonicalizerPass());

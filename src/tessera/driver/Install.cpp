@@ -6,6 +6,7 @@
 #include "tessera/base/Diag.h"
 #include "tessera/driver/Components.h"
 #include "tessera/driver/GraphPlan.h"
+#include "tessera/driver/Networks.h"
 #include "tessera/driver/Schedule.h"
 
 #include "mlir/IR/Verifier.h"
@@ -124,6 +125,8 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
   std::vector<OwningOpRef<ModuleOp>> ownScripts;
   nlohmann::json scripts = nlohmann::json::object();
   for (Portable &program : programs) {
+    if (failed(prepareNetworks(*program.module, options)))
+      return failure();
     FailureOr<std::string> script = scheduleGraph(*program.module, program.scripts.get(), ownScripts);
     if (failed(script))
       return failure();
@@ -162,6 +165,9 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
     return failure();
   else if (*last)
     return result;
+  for (Job &job : jobs)
+    if (failed(lowerNetworks(job.graph)))
+      return failure();
 
   // One module of kernels for each target that makes code, in the order in which they are first needed.
   std::vector<std::unique_ptr<Kernels>> all;

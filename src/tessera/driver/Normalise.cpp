@@ -2,6 +2,8 @@
 // What a plan cannot say directly becomes a node (GraphPlan.h).
 #include "tessera/driver/GraphPlan.h"
 
+#include "tessera/ir/nn/Nn.h"
+
 #include "mlir/IR/IRMapping.h"
 
 using namespace tessera;
@@ -47,7 +49,7 @@ LogicalResult tessera::normaliseGraph(dfg::GraphOp graph) {
     }
     bool tensorView = dfg::isWiring(&op) && op.getNumResults() == 1 &&
                       isa<RankedTensorType>(op.getResult(0).getType()) &&
-                      !isa<arith::ConstantOp, tensor::CastOp>(op);
+                      !isa<arith::ConstantOp, tensor::CastOp, nn::ReshapeOp>(op);
     if (tensorView) {
       dfg::NodeOp node = wrap(&op, fresh("view"), b);
       op.getResult(0).replaceAllUsesWith(node.getResult(0));
@@ -63,10 +65,12 @@ LogicalResult tessera::normaliseGraph(dfg::GraphOp graph) {
   Operation *ret = graph.getBodyBlock()->getTerminator();
   DenseSet<Value> returned;
   for (OpOperand &use : ret->getOpOperands()) {
-    Value v = use.get();
-    bool written = isa_and_nonnull<dfg::NodeOp>(v.getDefiningOp());
+    Value v = use.get(), root = v;
+    while (auto reshape = root.getDefiningOp<nn::ReshapeOp>())
+      root = reshape.getX();
+    bool written = isa_and_nonnull<dfg::NodeOp>(root.getDefiningOp());
     bool memory = isa<MemRefType>(v.getType());
-    if (memory || (written && returned.insert(v).second))
+    if (memory || (written && returned.insert(root).second))
       continue;
     b.setInsertionPoint(ret);
     SmallVector<dfg::PortAttr> ports = {dfg::PortAttr::get(b.getContext(), dfg::PortMode::Whole, {})};

@@ -6,6 +6,7 @@
 #include "tessera/ir/nn/Nn.h"
 #include "tessera/transforms/check/Passes.h"
 #include "tessera/transforms/graph/Passes.h"
+#include "tessera/transforms/nn/graph/Passes.h"
 #include "tessera/transforms/schedule/Extension.h"
 #include "tessera/transforms/schedule/Passes.h"
 
@@ -26,5 +27,6 @@ void tessera::registerPasses() {
   registerAllPasses();
   registerCheckPasses();
   graph::registerTesseraGraphPasses();
+  nn::registerTesseraNnPasses();
   schedule::registerTesseraSchedulePasses();
 }

@@ -460,6 +460,7 @@ bool dfg::isWiring(Operation *op) {
       "tensor.extract_slice", "tensor.expand_shape", "tensor.collapse_shape",
       "tensor.splat",         "memref.dim",          "memref.cast",
       "memref.subview",       "memref.expand_shape", "memref.collapse_shape",
-      "affine.apply",         "affine.min",          "affine.max"};
+      "affine.apply",         "affine.min",          "affine.max",
+      "nn.reshape"};
   return views.contains(name);
 }

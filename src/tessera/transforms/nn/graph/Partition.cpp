@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// From a flat leaf to one node for each fusion group. Groups are formed by the operations' classes alone:
+//   complex      starts a group; what reads its result element by element joins it
+//   elementwise  joins the groups that make its operands when nobody else reads them
+//   injective    the same, but never behind a complex operation
+//   reduction    takes elementwise and injective work in front of it and elementwise work behind it
+//   opaque       stays alone
+// A group has one operation whose results leave it, its last, so that no two groups can wait for each other.
+#include "tessera/transforms/nn/graph/Passes.h"
+#include "tessera/transforms/nn/graph/Rewrites.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace tessera;
+using namespace tessera::nn;
+
+bool nn::isNetwork(dfg::NodeOp node) {
+  if (node.getRank() || node.isInternal())
+    return false;
+  return node.getBody()
+      .walk([](NnOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
+LogicalResult nn::forEachNetwork(Operation *root, function_ref<LogicalResult(dfg::NodeOp)> rewrite) {
+  SmallVector<dfg::NodeOp> networks;
+  root->walk([&](dfg::NodeOp node) {
+    if (isNetwork(node))
+      networks.push_back(node);
+  });
+  for (dfg::NodeOp node : networks)
+    if (failed(rewrite(node)))
+      return failure();
+  return success();
+}
+
+namespace {
+
+struct Group {
+  SmallVector<Operation *> ops; ///< in program order
+  Operation *anchor = nullptr;  ///< the complex operation or reduction, if there is one
+  OpClass kind = OpClass::Opaque;
+  bool wiring = false; ///< stands in the graph as it is
+};
+
+class Partitioner {
+public:
+  Partitioner(dfg::NodeOp node, const PartitionOptions &options) : node(node), options(options), b(node) {}
+  LogicalResult run();
+
+private:
+  static OpClass classOf(Operation *op);
+  /// A constant that is cheaper to repeat than to pass.
+  static bool isSmall(arith::ConstantOp op);
+  void form();
+  /// `op` may join `group` as its new last operation.
+  bool mayJoin(Operation *op, const Group &group) const;
+  /// All uses of what the group computes are in `groups` or are `op`.
+  bool isClosed(unsigned group, const llvm::SmallSetVector<unsigned, 4> &groups, Operation *op);
+  void place(const Group &group);
+  std::string nameOf(const Group &group);
+  /// The graph's value for one of the leaf.
+  Value outside(Value v) { return map.lookupOrDefault(v); }
+
+  dfg::NodeOp node;
+  const PartitionOptions &options;
+  OpBuilder b;
+  IRMapping map;
+  std::vector<Group> groups;
+  DenseMap<Operation *, unsigned> groupOf;
+  llvm::StringSet<> names;
+};
+
+} // namespace
+
+OpClass Partitioner::classOf(Operation *op) {
+  if (auto nnOp = dyn_cast<NnOp>(op))
+    return nnOp.getOpClass();
+  return OpClass::Opaque;
+}
+
+bool Partitioner::isSmall(arith::ConstantOp op) {
+  auto elements = dyn_cast<ElementsAttr>(op.getValue());
+  return !elements || elements.getNumElements() <= 1 ||
+         (isa<DenseElementsAttr>(elements) && elements.isSplat());
+}
+
+// Element by element, the second result has the place of the first.
+static bool sameShape(Value a, Value b) {
+  auto x = dyn_cast<RankedTensorType>(a.getType()), y = dyn_cast<RankedTensorType>(b.getType());
+  return x && y && x.getShape() == y.getShape();
+}
+
+bool Partitioner::mayJoin(Operation *op, const Group &group) const {
+  if (group.wiring || group.ops.back()->getNumResults() != 1 || op->getNumResults() != 1)
+    return false;
+  OpClass kind = classOf(op);
+  switch (group.kind) {
+  case OpClass::Elementwise:
+  case OpClass::Injective:
+    return kind == OpClass::Elementwise || kind == OpClass::Injective || kind == OpClass::Reduction;
+  case OpClass::Reduction:
+  case OpClass::Complex:
+    return kind == OpClass::Elementwise && sameShape(group.ops.back()->getResult(0), op->getResult(0));
+  case OpClass::Opaque:
+    return false;
+  }
+  return false;
+}
+
+bool Partitioner::isClosed(unsigned group, const llvm::SmallSetVector<unsigned, 4> &members,
+                           Operation *op) {
+  for (Operation *member : groups[group].ops)
+    for (Operation *user : member->getUsers()) {
+      Operation *top = node.getBodyBlock()->findAncestorOpInBlock(*user);
+      if (top == op)
+        continue;
+      auto it = groupOf.find(top);
+      if (it == groupOf.end() || (it->second != group && !members.contains(it->second)))
+        return false;
+    }
+  return true;
+}
+
+void Partitioner::form() {
+  for (Operation &op : node.getBodyBlock()->without_terminator()) {
+    if (isa<arith::ConstantOp>(op))
+      continue;
+    Group own;
+    own.kind = classOf(&op);
+    own.wiring = dfg::isWiring(&op);
+    if (own.kind == OpClass::Complex || own.kind == OpClass::Reduction)
+      own.anchor = &op;
+    llvm::SmallSetVector<unsigned, 4> joined;
+    if (options.fuse && !own.wiring)
+      for (Value v : op.getOperands())
+        if (auto it = groupOf.find(v.getDefiningOp()); it != groupOf.end() && mayJoin(&op, groups[it->second]))
+          joined.insert(it->second);
+    // Of two groups with an anchor one must stay outside; the later one is still in the caches.
+    std::optional<unsigned> anchored;
+    for (unsigned g : joined)
+      if (groups[g].anchor && (!anchored || *anchored < g))
+        anchored = g;
+    joined.remove_if([&](unsigned g) { return groups[g].anchor && g != *anchored; });
+    auto refused = [&](unsigned g) { return !isClosed(g, joined, &op); };
+    while (llvm::any_of(joined, refused)) {
+      SmallVector<unsigned> out(llvm::make_filter_range(joined, refused));
+      for (unsigned g : out)
+        joined.remove(g);
+    }
+    for (unsigned g : joined) {
+      llvm::append_range(own.ops, groups[g].ops);
+      if (groups[g].anchor) {
+        own.anchor = groups[g].anchor;
+        own.kind = groups[g].kind;
+      } else if (own.kind == OpClass::Elementwise && groups[g].kind == OpClass::Injective) {
+        own.kind = OpClass::Injective;
+      }
+      groups[g].ops.clear();
+    }
+    llvm::sort(own.ops, [](Operation *x, Operation *y) { return x->isBeforeInBlock(y); });
+    own.ops.push_back(&op);
+    for (Operation *member : own.ops)
+      groupOf[member] = groups.size();
+    groups.push_back(std::move(own));
+  }
+}
+
+// The name that the author knows: of the layer that does the work.
+std::string Partitioner::nameOf(const Group &group) {
+  Operation *main = group.anchor;
+  int64_t most = -1;
+  if (!main)
+    for (Operation *op : group.ops) {
+      auto nnOp = dyn_cast<NnOp>(op);
+      int64_t flops = nnOp ? nnOp.getFlops() : 0;
+      if (flops > most) {
+        main = op;
+        most = flops;
+      }
+    }
+  std::string name;
+  main->getLoc()->walk([&](Location loc) {
+    auto named = dyn_cast<NameLoc>(loc);
+    if (!named)
+      return WalkResult::advance();
+    name = named.getName().str();
+    return WalkResult::interrupt();
+  });
+  if (name.empty())
+    name = main->getName().stripDialect().str();
+  std::string unique = name;
+  for (unsigned i = 1; !names.insert(unique).second; ++i)
+    unique = name + "_" + std::to_string(i);
+  return unique;
+}
+
+void Partitioner::place(const Group &group) {
+  if (group.wiring) {
+    b.clone(*group.ops.front(), map);
+    return;
+  }
+  DenseSet<Operation *> inside(group.ops.begin(), group.ops.end());
+  llvm::SetVector<Value> captured;
+  SmallVector<arith::ConstantOp> constants;
+  DenseSet<Operation *> seen;
+  auto capture = [&](Value v) {
+    Operation *def = v.getDefiningOp();
+    if (def ? def->getBlock() != node.getBodyBlock() || inside.contains(def)
+            : cast<BlockArgument>(v).getOwner() != node.getBodyBlock())
+      return;
+    if (auto constant = dyn_cast_or_null<arith::ConstantOp>(def); constant && isSmall(constant)) {
+      if (seen.insert(constant).second)
+        constants.push_back(constant);
+      return;
+    }
+    captured.insert(v);
+  };
+  for (Operation *op : group.ops)
+    op->walk([&](Operation *nested) { llvm::for_each(nested->getOperands(), capture); });
+  SmallVector<Value> inputs;
+  for (Value v : captured)
+    inputs.push_back(outside(v));
+  Operation *last = group.ops.back();
+  SmallVector<dfg::PortAttr> ports(inputs.size(), dfg::PortAttr::get(b.getContext(), dfg::PortMode::Whole, {}));
+  // Results that nobody reads are not worth their memory.
+  SmallVector<Value> yielded;
+  for (Value v : last->getResults())
+    if (!v.use_empty())
+      yielded.push_back(v);
+  if (yielded.empty())
+    return;
+  SmallVector<dfg::ResultAttr> yields(yielded.size(),
+                                      dfg::ResultAttr::get(b.getContext(), dfg::ResultMode::Gather, {}, {}));
+  SmallVector<Type> types;
+  for (Value v : yielded)
+    types.push_back(v.getType());
+  Location loc = (group.anchor ? group.anchor : last)->getLoc();
+  auto part = dfg::NodeOp::create(b, loc, nameOf(group), ValueRange{}, inputs, ports, types, yields);
+  for (StringRef hint : {"targets", "criticality", "quality"})
+    if (Attribute attr = node->getAttr(hint))
+      part->setAttr(hint, attr);
+  OpBuilder inner = OpBuilder::atBlockBegin(part.getBodyBlock());
+  IRMapping body;
+  for (auto [v, arg] : llvm::zip(captured, part.getInputArgs()))
+    body.map(v, arg);
+  for (arith::ConstantOp constant : constants)
+    inner.clone(*constant, body);
+  for (Operation *op : group.ops)
+    inner.clone(*op, body);
+  SmallVector<Value> results;
+  for (Value v : yielded)
+    results.push_back(body.lookup(v));
+  dfg::YieldOp::create(inner, loc, results);
+  for (auto [v, result] : llvm::zip(yielded, part.getResults()))
+    map.map(v, result);
+}
+
+LogicalResult Partitioner::run() {
+  node->getParentOfType<dfg::GraphOp>().walk([&](dfg::NodeOp other) {
+    if (other != node)
+      names.insert(other.getName());
+  });
+  form();
+  for (auto [arg, value] : llvm::zip(node.getInputArgs(), node.getInputs()))
+    map.map(arg, value);
+  // Constants that several nodes read stay one value of the graph.
+  for (Operation &op : *node.getBodyBlock())
+    if (isa<arith::ConstantOp>(op))
+      b.clone(op, map);
+  for (const Group &group : groups)
+    if (!group.ops.empty())
+      place(group);
+  for (auto [result, value] : llvm::zip(node.getResults(), node.getYieldOp().getValues()))
+    result.replaceAllUsesWith(outside(value));
+  SmallVector<Operation *> unused;
+  for (Operation &op : *node.getBodyBlock())
+    if (isa<arith::ConstantOp>(op) && map.lookup(op.getResult(0)).use_empty())
+      unused.push_back(map.lookup(op.getResult(0)).getDefiningOp());
+  for (Operation *op : unused)
+    op->erase();
+  node->erase();
+  return success();
+}
+
+LogicalResult nn::partitionNetwork(dfg::NodeOp node, const PartitionOptions &options) {
+  return Partitioner(node, options).run();
+}
+
+namespace tessera::nn {
+#define GEN_PASS_DEF_NNPARTITIONPASS
+#include "tessera/transforms/nn/graph/Passes.h.inc"
+} // namespace tessera::nn
+
+namespace {
+struct NnPartitionPass : nn::impl::NnPartitionPassBase<NnPartitionPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    PartitionOptions options;
+    options.fuse = fuse;
+    if (failed(forEachNetwork(getOperation(), [&](dfg::NodeOp node) { return partitionNetwork(node, options); })))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The rewrites of networks as functions. A network is one leaf without a grid that holds all of its operations (the
+// stage `graph`); the installer cuts it into nodes.
+#pragma once
+
+#include "tessera/ir/dfg/Dfg.h"
+#include "tessera/ir/nn/Nn.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace tessera::nn {
+
+/// The leaf holds operations of the dialect.
+bool isNetwork(dfg::NodeOp node);
+/// Runs `rewrite` on every network below `root`; stops at the first failure.
+LogicalResult forEachNetwork(Operation *root, function_ref<LogicalResult(dfg::NodeOp)> rewrite);
+
+/// Computes the results of an operation whose operands are all constants; empty when it cannot.
+using Evaluator = std::function<SmallVector<ElementsAttr>(Operation *op, ArrayRef<ElementsAttr> operands)>;
+
+/// Machine-independent simplification of a network. `evaluate` may be null.
+LogicalResult simplifyNetwork(dfg::NodeOp node, const Evaluator &evaluate);
+
+struct PartitionOptions {
+  bool fuse = true; ///< several operations into a node
+};
+
+/// Cuts a network into one node for each fusion group; the leaf is erased.
+LogicalResult partitionNetwork(dfg::NodeOp node, const PartitionOptions &options);
+
+} // namespace tessera::nn
