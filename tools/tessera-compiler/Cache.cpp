@@ -4,10 +4,9 @@
 #include "Commands.h"
 #include "Oracle.h"
 
-#include "tessera/base/CpuInfo.h"
+#include "tessera/base/CachePath.h"
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
-#include "tessera/base/Sha256.h"
 #include "tessera/driver/Compiler.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -17,25 +16,11 @@
 using namespace tessera;
 using namespace tessera::cli;
 
-static std::string cacheFolder() {
-  if (const char *dir = std::getenv("TESSERA_CACHE"))
-    return dir;
-  if (const char *dir = std::getenv("XDG_CACHE_HOME"))
-    return std::string(dir) + "/tessera";
-  const char *home = std::getenv("HOME");
-  return std::string(home ? home : "/tmp") + "/.cache/tessera";
-}
-
-// One name for a content, a machine, a mode and a version of the compiler.
 static Result<std::string> cachedPath(const std::string &path, const std::string &mode) {
   auto file = MappedFile::open(path);
   if (!file.ok())
     return file.status();
-  Sha256 hash;
-  hash.update((*file)->bytes());
-  std::string rest = "|" TESSERA_VERSION "|" + hostTriple() + cpuFeatureString() + "|" + mode;
-  hash.update(std::as_bytes(std::span(rest)));
-  return cacheFolder() + "/" + toHex(hash.finish()).substr(0, 32) + ".tsx";
+  return cachePath((*file)->bytes(), mode);
 }
 
 // Makes the installed program for `in` unless the cache has it.
@@ -141,4 +126,7 @@ void cli::addRun(CLI::App &app, Action &action) {
       "tessera run edge.tsr --target oracle --input image=photo.npy --input theta=0.1 --output edges=e.npy");
   addCommand(app, action, "bench", "measure a portable object: install it into the cache, then measure it",
              "tessera bench edge.tsr --dim image:0=1080 --dim image:1=1920");
+  addCommand(app, action, "eval",
+             "measure a portable object's accuracy: install it into the cache, then measure it",
+             "tessera eval lenet.tsr --data mnist:data/mnist");
 }

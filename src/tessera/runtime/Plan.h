@@ -112,6 +112,7 @@ struct Port {
 
 struct ProgramPlan {
   std::string name;
+  uint64_t align = 64; ///< What its kernels ask of the memory of inputs and outputs.
   std::vector<Port> inputs, outputs;
   std::vector<Expr> exprs;
   std::vector<ValueInfo> values;

@@ -210,10 +210,11 @@ Result<BufferRef> alignedCopy(Buffer &buffer) {
 
 Status Program::launch(std::span<Buffer *const> inputs, std::span<BufferRef> outputs) {
   bool aligned = true;
+  const uint64_t align = plan().align;
   for (Buffer *input : inputs)
-    aligned = aligned && (!input || input->aligned());
+    aligned = aligned && (!input || input->aligned(align));
   for (BufferRef &output : outputs)
-    aligned = aligned && (!output || output->aligned());
+    aligned = aligned && (!output || output->aligned(align));
   return aligned ? launchAligned(inputs, outputs) : launchUnaligned(inputs, outputs);
 }
 

@@ -3,3 +3,4 @@
 // The one object of libtessera.so: it names every function of the C interface, so that
 // the linker takes what they need out of the static libraries.
 #include "tessera/runtime/CApi.cpp"
+#include "tessera/runtime/Hetero.cpp"

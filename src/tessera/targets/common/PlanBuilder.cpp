@@ -131,8 +131,11 @@ static json programJson(const Program &p, const json &exprs) {
     vs.push_back(toJson(v));
   for (const Node &n : p.nodes)
     ns.push_back(toJson(n));
-  return {{"name", p.name}, {"inputs", inputs}, {"outputs", outputs},
-          {"exprs", exprs}, {"values", vs},     {"nodes", ns}};
+  json j = {{"name", p.name}, {"inputs", inputs}, {"outputs", outputs},
+            {"exprs", exprs}, {"values", vs},     {"nodes", ns}};
+  if (p.align != 64)
+    j["align"] = p.align;
+  return j;
 }
 
 std::string Program::json() const {

@@ -67,6 +67,8 @@ struct Value {
 class Program {
 public:
   std::string name;
+  /// What the kernels ask of the memory of inputs and outputs.
+  int64_t align = 64;
   std::vector<std::pair<std::string, int>> inputs, outputs;
   std::vector<Value> values;
   std::vector<Node> nodes;

@@ -175,6 +175,8 @@ LogicalResult Splitter::makeKernel(Segment &segment, unsigned index) {
   types.push_back(MemRefType::get({ShapedType::kDynamic}, b.getI8Type()));
   auto kernel = func::FuncOp::create(b, payload.getLoc(), name, b.getFunctionType(types, {}));
   kernel->setAttr(kernelAttr, b.getUnitAttr());
+  if (Attribute align = payload->getAttr(alignAttr))
+    kernel->setAttr(alignAttr, align);
   Block *body = kernel.addEntryBlock();
   OpBuilder k = OpBuilder::atBlockBegin(body);
 

@@ -51,6 +51,7 @@ namespace {
 struct Signature {
   SmallVector<Type> types;
   SmallVector<bool> indirect;
+  int64_t align = 64; ///< of the memory behind its pointers
 };
 } // namespace
 
@@ -95,7 +96,8 @@ static void wrapKernel(LLVM::LLVMFuncOp body, const Signature &signature) {
     // Two buffers of one kernel never overlap where one is written: the plan gives each its own memory, and
     // an operand that is received twice is one argument.
     body.setArgAttr(args.size() + 1, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
-    body.setArgAttr(args.size() + 1, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(64));
+    body.setArgAttr(args.size() + 1, LLVM::LLVMDialect::getAlignAttrName(),
+                    b.getI64IntegerAttr(signature.align));
     Value data = next(ptr);
     args.append({data, data, constant(0)});
     SmallVector<Value> sizes;
@@ -143,6 +145,9 @@ LogicalResult cpu::lowerToLLVM(ModuleOp kernels) {
     s.types.assign(func.getArgumentTypes().begin(), func.getArgumentTypes().end());
     for (unsigned i = 0; i < s.types.size(); ++i)
       s.indirect.push_back(func.getArgAttr(i, indirectAttr) != nullptr);
+    if (auto align = func->getAttrOfType<IntegerAttr>(alignAttr))
+      s.align = align.getInt();
+    func->removeAttr(alignAttr);
     func.removeArgAttrsAttr();
     func->removeAttr(kernelAttr);
   }

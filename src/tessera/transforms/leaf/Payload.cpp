@@ -274,6 +274,8 @@ FailureOr<Payload> tessera::buildPayload(dfg::NodeOp node, StringRef name, Modul
   }
   payload.func = func::FuncOp::create(b, node.getLoc(), name, b.getFunctionType(types, {}));
   payload.func.setPrivate();
+  if (auto graph = node->getParentOfType<dfg::GraphOp>(); graph && graph->hasAttr(alignAttr))
+    payload.func->setAttr(alignAttr, graph->getAttr(alignAttr));
   Block *entry = payload.func.addEntryBlock();
   b.setInsertionPointToStart(entry);
   EmitContext ctx{b, options, node, {}, {}, {}, {}, node.getLoc()};

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * What programs for HPVM take from its own header: the names of targets and the older hint.
+ */
+#ifndef TESSERA_COMPAT_HPVM_H
+#define TESSERA_COMPAT_HPVM_H
+
+#ifdef __cplusplus
+namespace hpvm {
+#endif
+enum Target { None, CPU_TARGET, GPU_TARGET, CUDNN_TARGET, TENSOR_TARGET, CPU_OR_GPU_TARGET, FPGA_TARGET };
+#ifdef __cplusplus
+}
+extern "C" {
+void __hpvm__hint(hpvm::Target target) noexcept;
+void __hpvm__init(void) noexcept;
+void __hpvm__cleanup(void) noexcept;
+void __hpvm__barrier(void) noexcept;
+}
+#else
+void __hpvm__hint(enum Target target);
+void __hpvm__init(void);
+void __hpvm__cleanup(void);
+void __hpvm__barrier(void);
+#endif
+
+#endif

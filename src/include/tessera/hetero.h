@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The marker functions of Hetero-C++. A program that is compiled by `tessera cc` marks tasks and parallel loops
+ * with them; the compiler turns what they enclose into graphs. They are declarations only: no call of a marker is
+ * left in the executable. docs/hetero-cpp.md says what each one takes.
+ */
+#ifndef TESSERA_HETERO_H
+#define TESSERA_HETERO_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#define TESSERA_NOTHROW noexcept
+#else
+#define TESSERA_NOTHROW
+#endif
+
+/* An object is a pointer followed by its size in bytes, or a scalar. A list is the number of objects and the
+ * objects; most markers take a list of inputs, a list of outputs and, at the end, an optional name. */
+
+/** Starts the graph that function `root` describes; its parameters are the inputs, in their order. */
+void *__hetero_launch(void *root, ...) TESSERA_NOTHROW;
+/** Starts the graph between this call and __hetero_launch_end. */
+void *__hetero_launch_begin(unsigned inputs, ...) TESSERA_NOTHROW;
+void __hetero_launch_end(void *launch) TESSERA_NOTHROW;
+/** Waits for a launch; its outputs are valid afterwards. */
+void __hetero_wait(void *launch) TESSERA_NOTHROW;
+
+/** What is between are tasks and parallel loops, which may run at the same time where no data connects them. */
+void *__hetero_section_begin(void) TESSERA_NOTHROW;
+void __hetero_section_end(void *section) TESSERA_NOTHROW;
+void *__hetero_task_begin(unsigned inputs, ...) TESSERA_NOTHROW;
+void __hetero_task_end(void *task) TESSERA_NOTHROW;
+/** First statement of the innermost of `loops` perfectly nested loops whose iterations are independent. */
+void __hetero_parallel_loop(unsigned loops, ...) TESSERA_NOTHROW;
+
+/** Where a task or loop may run: a device of `enum Target`, or a string such as "cpu,cuda". */
+void __hetero_hint(int target) TESSERA_NOTHROW;
+/** Objects that each task or iteration has for itself. */
+void __hetero_priv(unsigned count, ...) TESSERA_NOTHROW;
+/** The loop around this call runs at least once. */
+void __hetero_isNonZeroLoop(long loop, ...) TESSERA_NOTHROW;
+
+/** Memory that graphs use without a copy. */
+void *__hetero_malloc(size_t bytes) TESSERA_NOTHROW;
+void __hetero_free(void *memory) TESSERA_NOTHROW;
+void __hetero_copy_mem(void *to, void *from, size_t bytes) TESSERA_NOTHROW;
+/** Makes the content of memory valid on the host. */
+void __hetero_request_mem(void *memory, size_t bytes) TESSERA_NOTHROW;
+
+/** Inside a parallel loop: all iterations of the loop come here before one goes on. */
+void __hetero_barrier(void) TESSERA_NOTHROW;
+/** Inside a parallel loop: memory that all iterations share, of constant size. */
+void *__hetero_scratch(size_t bytes) TESSERA_NOTHROW;
+
+/* The older spellings. */
+void *__hpvm_launch(void *root, ...) TESSERA_NOTHROW;
+void *__hpvm_launch_begin(unsigned inputs, ...) TESSERA_NOTHROW;
+void __hpvm_launch_end(void *launch) TESSERA_NOTHROW;
+void __hpvm_wait(void *launch) TESSERA_NOTHROW;
+void *__hpvm_parallel_section_begin(void) TESSERA_NOTHROW;
+void __hpvm_parallel_section_end(void *section) TESSERA_NOTHROW;
+void *__hpvm_task_begin(unsigned inputs, ...) TESSERA_NOTHROW;
+void __hpvm_task_end(void *task) TESSERA_NOTHROW;
+void __hpvm_parallel_loop(unsigned loops, ...) TESSERA_NOTHROW;
+void __hpvm_priv(unsigned count, ...) TESSERA_NOTHROW;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * What `tessera cc` leaves in an executable in place of the markers: a record for each graph and calls of these
+ * functions. Not for people; the record's layout is known to src/tessera/frontends/heterocpp/Host.cpp.
+ */
+#ifndef TESSERA_RUNTIME_HETERO_H
+#define TESSERA_RUNTIME_HETERO_H
+
+#include "tessera/runtime.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** One graph of an executable. */
+typedef struct tsr_hetero_graph {
+  const char *name;      /**< Of the program in the portable object. */
+  const void *object;    /**< The portable object of its source file. */
+  uint64_t size;         /**< Of the object, in bytes. */
+  const char *installer; /**< The `tessera` that compiled it: where to look first for one that installs it. */
+  void *state;           /**< Filled at the first launch. */
+} tsr_hetero_graph;
+
+/** Launches a graph. `slots` holds for each input its value, or its address and its extents. A failure ends the
+ * process with a message: the markers have no way to report one. */
+TSR_API void *tsr_hetero_launch(tsr_hetero_graph *graph, const int64_t *slots, uint64_t count);
+TSR_API void tsr_hetero_wait(void *launch);
+
+/** Memory aligned as kernels like it. */
+TSR_API void *tsr_hetero_malloc(size_t bytes);
+TSR_API void tsr_hetero_free(void *memory);
+TSR_API void tsr_hetero_copy(void *to, const void *from, size_t bytes);
+TSR_API void tsr_hetero_request(void *memory, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
