@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tessera/tune/Metrics.h"
+
+#include "tessera/base/Check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tessera::tune {
+
+std::vector<uint8_t> correctItems(const Scores &scores, std::span<const int32_t> labels, int k) {
+  TESSERA_CHECK(labels.size() == size_t(scores.items)) << "labels and scores differ in length";
+  std::vector<uint8_t> correct(labels.size());
+  for (int64_t i = 0; i < scores.items; ++i) {
+    std::span<const float> row = scores.row(i);
+    if (labels[i] < 0 || labels[i] >= scores.classes)
+      continue;
+    // A score that is not a number is worse than any other, so that broken arithmetic never counts as right.
+    float own = row[labels[i]];
+    int better = std::isnan(own) ? k : 0;
+    for (int64_t c = 0; c < scores.classes && better < k; ++c)
+      better += row[c] > own || (row[c] == own && c < labels[i]);
+    correct[i] = better < k;
+  }
+  return correct;
+}
+
+double share(std::span<const uint8_t> flags) {
+  int64_t ones = 0;
+  for (uint8_t f : flags)
+    ones += f;
+  return flags.empty() ? 0 : double(ones) / double(flags.size());
+}
+
+double meanError(std::span<const float> got, std::span<const float> golden, int norm) {
+  TESSERA_CHECK(got.size() == golden.size()) << "compared arrays differ in length";
+  double sum = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    double d = std::fabs(double(got[i]) - double(golden[i]));
+    sum += norm == 1 ? d : d * d;
+  }
+  return got.empty() ? 0 : sum / double(got.size());
+}
+
+double relativeError(std::span<const float> got, std::span<const float> golden, int norm) {
+  double error = meanError(got, golden, norm), size = 0;
+  for (float v : golden)
+    size += norm == 1 ? std::fabs(double(v)) : double(v) * double(v);
+  size = golden.empty() ? 0 : size / double(golden.size());
+  if (size == 0)
+    return error == 0 ? 0 : std::numeric_limits<double>::infinity();
+  return norm == 1 ? error / size : std::sqrt(error / size);
+}
+
+double psnr(std::span<const float> got, std::span<const float> golden, double peak) {
+  double mean = meanError(got, golden, 2);
+  return mean == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(peak * peak / mean);
+}
+
+double ssim(std::span<const float> got, std::span<const float> golden, int64_t height, int64_t width, double peak) {
+  TESSERA_CHECK(int64_t(got.size()) == height * width && got.size() == golden.size()) << "images of another size";
+  constexpr int64_t window = 8, step = 4;
+  // The constants of the original definition: 1 % and 3 % of the range, squared.
+  double c1 = 0.01 * peak * 0.01 * peak, c2 = 0.03 * peak * 0.03 * peak, total = 0;
+  int64_t windows = 0, h = std::min(window, height), w = std::min(window, width);
+  for (int64_t y = 0; y + h <= height; y += step)
+    for (int64_t x = 0; x + w <= width; x += step) {
+      double a = 0, b = 0, aa = 0, bb = 0, ab = 0, n = double(h * w);
+      for (int64_t j = y; j < y + h; ++j)
+        for (int64_t i = x; i < x + w; ++i) {
+          double p = got[j * width + i], q = golden[j * width + i];
+          a += p, b += q, aa += p * p, bb += q * q, ab += p * q;
+        }
+      a /= n, b /= n;
+      double va = aa / n - a * a, vb = bb / n - b * b, cov = ab / n - a * b;
+      total += (2 * a * b + c1) * (2 * cov + c2) / ((a * a + b * b + c1) * (va + vb + c2));
+      ++windows;
+    }
+  return windows ? total / double(windows) : 1;
+}
+
+Result<MetricKind> parseMetric(const std::string &name) {
+  MetricKind metric;
+  if (name.rfind("top", 0) == 0 && name.size() > 3 && name.size() < 7 &&
+      name.find_first_not_of("0123456789", 3) == std::string::npos && std::stoi(name.substr(3)) > 0) {
+    metric.k = std::stoi(name.substr(3));
+    return metric;
+  }
+  static const std::pair<const char *, MetricKind::Kind> names[] = {{"l1", MetricKind::L1},
+                                                                    {"l2", MetricKind::L2},
+                                                                    {"relative", MetricKind::Relative},
+                                                                    {"psnr", MetricKind::Psnr},
+                                                                    {"ssim", MetricKind::Ssim}};
+  for (auto [known, kind] : names)
+    if (name == known) {
+      metric.kind = kind;
+      return metric;
+    }
+  return fail(StatusCode::InvalidArgument, "unknown metric '", name,
+              "'; there are top1 (or top5, …), l1, l2, relative, psnr and ssim");
+}
+
+} // namespace tessera::tune

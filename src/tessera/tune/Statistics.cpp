@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tessera/tune/Statistics.h"
+
+#include "tessera/base/Check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace tessera::tune {
+
+double normalQuantile(double p) {
+  TESSERA_CHECK(p > 0 && p < 1) << "a quantile is asked for outside (0, 1)";
+  // Bisection on the distribution function: slow, exact to the last digits, and called a few times.
+  double low = -40, high = 40;
+  for (int i = 0; i < 200; ++i) {
+    double middle = (low + high) / 2;
+    (0.5 * std::erfc(-middle / std::sqrt(2.0)) < p ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+Interval wilson(int64_t hits, int64_t count, double confidence) {
+  if (count == 0)
+    return {0, 1};
+  double z = normalQuantile(0.5 + confidence / 2), n = double(count), p = double(hits) / n;
+  double centre = (p + z * z / (2 * n)) / (1 + z * z / n);
+  double half = z / (1 + z * z / n) * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+  return {std::max(0.0, centre - half), std::min(1.0, centre + half)};
+}
+
+PairedLoss pairedLoss(std::span<const uint8_t> before, std::span<const uint8_t> after) {
+  TESSERA_CHECK(before.size() == after.size()) << "a paired comparison of different items";
+  PairedLoss loss;
+  loss.count = int64_t(before.size());
+  for (size_t i = 0; i < before.size(); ++i) {
+    loss.lost += before[i] && !after[i];
+    loss.won += !before[i] && after[i];
+  }
+  return loss;
+}
+
+double PairedLoss::upperBound(double confidence) const {
+  if (count == 0)
+    return 1;
+  double z = normalQuantile(confidence), n = double(count) + 2, b = double(lost) + 0.5, c = double(won) + 0.5;
+  return (b - c) / n + z * std::sqrt(std::max(0.0, b + c - (b - c) * (b - c) / n)) / n;
+}
+
+double spendable(double bound, int64_t count, double changed, double confidence) {
+  PairedLoss loss;
+  loss.count = count;
+  double low = -bound, high = bound;
+  for (int i = 0; i < 60; ++i) {
+    double middle = (low + high) / 2;
+    loss.lost = int64_t(std::llround((changed + middle) / 2 * double(count)));
+    loss.won = int64_t(std::llround((changed - middle) / 2 * double(count)));
+    (loss.upperBound(confidence) <= bound ? low : high) = middle;
+  }
+  return low;
+}
+
+uint64_t Stream::at(uint64_t i) const {
+  uint64_t z = seed + (i + 1) * 0x9E3779B97F4A7C15ull;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+  return z ^ (z >> 31);
+}
+
+double Stream::normal() {
+  double u = 1 - unit(), v = unit();
+  return std::sqrt(-2 * std::log(u)) * std::cos(2 * M_PI * v);
+}
+
+std::vector<std::vector<int64_t>> stratifiedSplit(std::span<const int32_t> labels, std::span<const double> shares,
+                                                  uint64_t seed) {
+  std::map<int32_t, std::vector<int64_t>> byLabel;
+  for (size_t i = 0; i < labels.size(); ++i)
+    byLabel[labels[i]].push_back(int64_t(i));
+  std::vector<std::vector<int64_t>> parts(shares.size());
+  Stream random(seed);
+  double total = 0;
+  for (double s : shares)
+    total += s;
+  for (auto &[label, items] : byLabel) {
+    for (size_t i = items.size(); i > 1; --i)
+      std::swap(items[i - 1], items[random.below(i)]);
+    double before = 0;
+    for (size_t p = 0; p < shares.size(); ++p) {
+      size_t first = size_t(std::llround(before / total * double(items.size())));
+      before += shares[p];
+      size_t last = size_t(std::llround(before / total * double(items.size())));
+      parts[p].insert(parts[p].end(), items.begin() + first, items.begin() + last);
+    }
+  }
+  for (auto &part : parts)
+    std::sort(part.begin(), part.end());
+  return parts;
+}
+
+} // namespace tessera::tune

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tessera/tune/Evolve.h"
+#include "tessera/tune/Front.h"
+#include "tessera/tune/Metrics.h"
+#include "tessera/tune/Predict.h"
+#include "tessera/tune/Statistics.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+using namespace tessera::tune;
+
+static std::vector<Operation> randomOperations(size_t count, size_t choices, uint64_t seed, bool gains) {
+  Stream random(seed);
+  std::vector<Operation> operations(count);
+  for (size_t i = 0; i < count; ++i) {
+    operations[i].name = "op" + std::to_string(i);
+    operations[i].choices.push_back({"f32", 10, 0});
+    for (size_t c = 1; c < choices; ++c)
+      operations[i].choices.push_back(
+          {"k" + std::to_string(c), 10 * random.unit(), 0.01 * random.unit() - (gains ? 0.002 : 0)});
+  }
+  return operations;
+}
+
+// Every configuration, one by one.
+static std::vector<Point> bruteForce(const std::vector<Operation> &operations, double maxLoss) {
+  std::vector<Point> points;
+  std::vector<uint16_t> picks(operations.size());
+  while (true) {
+    Point p{picks, 0, sumOfLosses(operations, picks)};
+    for (size_t i = 0; i < operations.size(); ++i)
+      p.cost += operations[i].choices[picks[i]].cost;
+    if (p.loss <= maxLoss)
+      points.push_back(p);
+    size_t i = 0;
+    while (i < picks.size() && ++picks[i] == operations[i].choices.size())
+      picks[i++] = 0;
+    if (i == picks.size())
+      return paretoFront(points);
+  }
+}
+
+TEST(Front, EqualsTryingEverything) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    std::vector<Operation> operations = randomOperations(5, 5, seed, seed % 2);
+    std::vector<Point> expected = bruteForce(operations, 0.02), got = solveFront(operations, 0.02, 0);
+    ASSERT_EQ(got.size(), expected.size()) << "seed " << seed;
+    for (size_t i = 0; i < got.size(); ++i) {
+      EXPECT_NEAR(got[i].cost, expected[i].cost, 1e-9);
+      EXPECT_NEAR(got[i].loss, expected[i].loss, 1e-12);
+    }
+  }
+}
+
+TEST(Front, ResolutionCostsLittle) {
+  std::vector<Operation> operations = randomOperations(21, 60, 3, true);
+  std::vector<Point> fine = solveFront(operations, 0.03, 1e-5), coarse = solveFront(operations, 0.03, 1e-4);
+  ASSERT_FALSE(fine.empty());
+  EXPECT_LE(fine.back().cost, coarse.back().cost + 1e-9);
+  EXPECT_NEAR(fine.back().cost, coarse.back().cost, 0.02 * fine.back().cost);
+  for (const Point &p : fine) {
+    EXPECT_LE(p.loss, 0.03);
+    EXPECT_NEAR(p.loss, sumOfLosses(operations, p.picks), 1e-12);
+  }
+}
+
+TEST(Front, NoOperations) {
+  std::vector<Point> front = solveFront({}, 0.01, 0);
+  ASSERT_EQ(front.size(), 1u);
+  EXPECT_EQ(front[0].cost, 0);
+}
+
+TEST(Front, NothingWithinTheBound) {
+  std::vector<Operation> operations = {{"a", {{"k", 1, 0.5}}}};
+  EXPECT_TRUE(solveFront(operations, 0.1, 0).empty());
+}
+
+TEST(Statistics, Quantiles) {
+  EXPECT_NEAR(normalQuantile(0.975), 1.959963985, 1e-8);
+  EXPECT_NEAR(normalQuantile(0.5), 0, 1e-12);
+}
+
+TEST(Statistics, WilsonMatchesPublishedValues) {
+  // Newcombe 1998, table I: 81 of 263, and 0 of 20.
+  Interval a = wilson(81, 263), b = wilson(0, 20);
+  EXPECT_NEAR(a.low, 0.2553, 5e-5);
+  EXPECT_NEAR(a.high, 0.3662, 5e-5);
+  EXPECT_NEAR(b.low, 0, 1e-12);
+  EXPECT_NEAR(b.high, 0.1611, 5e-5);
+}
+
+TEST(Statistics, PairedBoundHolds) {
+  // Draw tests of a known loss: the bound must cover it in about 95 % of them.
+  Stream random(5);
+  int covered = 0, trials = 4000;
+  for (int t = 0; t < trials; ++t) {
+    PairedLoss loss;
+    loss.count = 2000;
+    for (int i = 0; i < 2000; ++i) {
+      double u = random.unit();
+      loss.lost += u < 0.02;
+      loss.won += u >= 0.02 && u < 0.03;
+    }
+    covered += loss.upperBound() >= 0.01;
+  }
+  EXPECT_GT(covered, 0.935 * trials);
+  EXPECT_LT(covered, 0.97 * trials);
+}
+
+TEST(Statistics, SpendableIsWhatTheFactsSay) {
+  // 5,000 images, 5 % of the answers changed: about half a point of one is left.
+  EXPECT_NEAR(spendable(0.01, 5000, 0.05), 0.0048, 0.0003);
+}
+
+TEST(Statistics, SplitsAreStratifiedAndSeeded) {
+  std::vector<int32_t> labels(1000);
+  for (size_t i = 0; i < labels.size(); ++i)
+    labels[i] = int32_t(i % 10);
+  double shares[] = {0.5, 0.3, 0.2};
+  auto a = stratifiedSplit(labels, shares, 7), b = stratifiedSplit(labels, shares, 7), c = stratifiedSplit(labels, shares, 8);
+  EXPECT_EQ(a, b);
+  EXPECT_NE(a, c);
+  ASSERT_EQ(a[0].size(), 500u);
+  ASSERT_EQ(a[1].size(), 300u);
+  ASSERT_EQ(a[2].size(), 200u);
+  std::vector<int> count(10), seen(1000);
+  for (int64_t i : a[1])
+    ++count[labels[i]];
+  for (int n : count)
+    EXPECT_EQ(n, 30);
+  for (auto &part : a)
+    for (int64_t i : part)
+      ++seen[i];
+  for (int n : seen)
+    EXPECT_EQ(n, 1);
+}
+
+TEST(Metrics, TopK) {
+  Scores s{{1, 3, 2, 5, 5, 0, NAN, 1, 0}, 3, 3};
+  std::vector<int32_t> labels = {1, 1, 0};
+  EXPECT_EQ(correctItems(s, labels, 1), (std::vector<uint8_t>{1, 0, 0}));
+  EXPECT_EQ(correctItems(s, labels, 2), (std::vector<uint8_t>{1, 1, 0}));
+}
+
+TEST(Metrics, Errors) {
+  std::vector<float> golden = {3, -4}, got = {3, -2}, zero = {0, 0};
+  EXPECT_DOUBLE_EQ(relativeError(got, golden, 1), 2.0 / 7);
+  EXPECT_DOUBLE_EQ(relativeError(got, golden, 2), 2.0 / 5);
+  EXPECT_EQ(relativeError(zero, zero, 2), 0);
+  EXPECT_TRUE(std::isinf(relativeError(got, zero, 1)));
+  EXPECT_NEAR(psnr(got, golden, 255), 10 * std::log10(255.0 * 255 / 2), 1e-9);
+}
+
+TEST(Metrics, Ssim) {
+  Stream random(1);
+  std::vector<float> a(32 * 40), b;
+  for (float &v : a)
+    v = float(255 * random.unit());
+  b = a;
+  EXPECT_NEAR(ssim(a, b, 32, 40, 255), 1, 1e-9);
+  for (float &v : b)
+    v += float(100 * random.unit() - 50);
+  double some = ssim(a, b, 32, 40, 255);
+  EXPECT_GT(some, 0.5);
+  EXPECT_LT(some, 0.98);
+}
+
+TEST(Metrics, Names) {
+  EXPECT_EQ(parseMetric("top5")->k, 5);
+  EXPECT_TRUE(parseMetric("psnr")->higherIsBetter());
+  EXPECT_FALSE(parseMetric("l2")->higherIsBetter());
+  EXPECT_EQ(parseMetric("top").status().message(),
+            "unknown metric 'top'; there are top1 (or top5, …), l1, l2, relative, psnr and ssim");
+}
+
+TEST(Predict, OutputsAddUp) {
+  // Two classes: choice 1 of either operation moves the scores by 0.4, so that only both together change the answer.
+  Scores exact{{1.0f, 0.5f, 0.0f, 1.0f}, 2, 2};
+  OutputModel model(exact, {0, 1});
+  Scores moved = exact;
+  moved.values[0] -= 0.3f;
+  model.add(0, 1, moved);
+  model.add(1, 1, moved);
+  std::vector<uint16_t> none = {0, 0}, one = {1, 0}, both = {1, 1};
+  EXPECT_EQ(model.predict(none).lost, 0);
+  EXPECT_EQ(model.predict(one).lost, 0);
+  EXPECT_EQ(model.predict(both).lost, 1);
+  std::vector<std::vector<uint16_t>> measuredPicks = {both};
+  double measured[] = {0.0};
+  model.fitScale(measuredPicks, measured);
+  EXPECT_LT(model.scale(), 1);
+  EXPECT_EQ(model.predict(both).lost, 0);
+}
+
+TEST(Predict, CorrectionLearnsInteractions) {
+  Corrected corrected;
+  for (int i = 1; i <= 20; ++i)
+    corrected.observe(0.001 * i, i, 0.0015 * i);
+  Prediction p = corrected.correct(0.01, 10, 5000, 0.02);
+  EXPECT_NEAR(p.loss, 0.015, 0.001);
+  EXPECT_LT(p.deviation, 0.004);
+}
+
+TEST(Evolve, FindsWhatAdditionMisses) {
+  std::vector<Operation> operations = randomOperations(6, 6, 11, false);
+  // Losses of neighbours cancel: two approximated neighbours cost half of what the sum says.
+  auto loss = [&](std::span<const uint16_t> picks) {
+    double sum = sumOfLosses(operations, picks);
+    for (size_t i = 0; i + 1 < picks.size(); ++i)
+      if (picks[i] && picks[i + 1])
+        sum -= 0.25 * (operations[i].choices[picks[i]].loss + operations[i + 1].choices[picks[i + 1]].loss);
+    return sum;
+  };
+  std::vector<Point> additive = solveFront(operations, 0.02, 0);
+  EvolveOptions options;
+  options.maxLoss = 0.02;
+  std::vector<Point> a = evolve(operations, additive, loss, options), b = evolve(operations, additive, loss, options);
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i)
+    EXPECT_EQ(a[i].picks, b[i].picks);
+  EXPECT_LT(a.back().cost, additive.back().cost);
+}
