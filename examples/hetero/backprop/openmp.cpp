@@ -7,7 +7,7 @@ void Backprop::openmp() {
   float *weights = newWeights.data(), *old = newOld.data();
   float sums[width] = {};
   int inputs = this->inputs;
-#pragma omp parallel for schedule(static) reduction(+ : sums[:width])
+#pragma omp parallel for schedule(static) reduction(+ : sums[ : width])
   for (int i = 0; i < inputs + 1; ++i)
     for (int j = 0; j < width; ++j)
       sums[j] += weights[size_t(i) * width + j] * input[i];

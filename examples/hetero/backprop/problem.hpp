@@ -7,9 +7,10 @@ struct Backprop {
   static constexpr int hidden = 16;
   static constexpr float rate = 0.3f, momentum = 0.3f;
   int inputs;
-  std::vector<float> input, weights, old;    // input: inputs + 1, the first is the threshold; weights: (inputs + 1) x (hidden + 1)
+  std::vector<float> input, weights,
+      old; // input: inputs + 1, the first is the threshold; weights: (inputs + 1) x (hidden + 1)
   std::vector<float> newWeights, newOld, outWeights;
-  std::vector<float> units, delta;           // of the hidden layer, hidden + 1 each
+  std::vector<float> units, delta; // of the hidden layer, hidden + 1 each
   float target = 0.1f;
 
   static Backprop load(const std::string &) { return generate(1); }
@@ -56,7 +57,8 @@ struct Backprop {
     std::vector<double> w(weights.begin(), weights.end());
     for (int i = 0; i <= inputs; ++i)
       for (int j = 1; j <= hidden; ++j)
-        w[size_t(i) * (hidden + 1) + j] += rate * d[j] * input[i] + momentum * old[size_t(i) * (hidden + 1) + j];
+        w[size_t(i) * (hidden + 1) + j] +=
+            rate * d[j] * input[i] + momentum * old[size_t(i) * (hidden + 1) + j];
     std::string wrong = harness::compare(units, u, 1e-4, 1e-5, "unit");
     return wrong.empty() ? harness::compare(newWeights, w, 1e-4, 1e-5, "weight") : wrong;
   }

@@ -2,14 +2,15 @@
 #include "problem.hpp"
 #include <tessera/hetero.h>
 
-static void expand(const int *start, size_t startBytes, const int *edges, size_t edgesBytes, int *cost, size_t costBytes,
-                   uint8_t *active, size_t activeBytes, uint8_t *updating, size_t updatingBytes, uint8_t *visited,
-                   size_t visitedBytes, int *more, size_t moreBytes, int nodes, int depth) {
+static void expand(const int *start, size_t startBytes, const int *edges, size_t edgesBytes, int *cost,
+                   size_t costBytes, uint8_t *active, size_t activeBytes, uint8_t *updating,
+                   size_t updatingBytes, uint8_t *visited, size_t visitedBytes, int *more, size_t moreBytes,
+                   int nodes, int depth) {
   void *section = __hetero_section_begin();
   for (int i = 0; i < nodes; ++i) {
-    __hetero_parallel_loop(1, 8, start, startBytes, edges, edgesBytes, cost, costBytes, active, activeBytes, updating,
-                           updatingBytes, visited, visitedBytes, nodes, depth, 2, cost, costBytes, updating, updatingBytes,
-                           "expand");
+    __hetero_parallel_loop(1, 8, start, startBytes, edges, edgesBytes, cost, costBytes, active, activeBytes,
+                           updating, updatingBytes, visited, visitedBytes, nodes, depth, 2, cost, costBytes,
+                           updating, updatingBytes, "expand");
     if (active[i])
       for (int e = start[i]; e < start[i + 1]; ++e) {
         int other = edges[e];
@@ -21,8 +22,9 @@ static void expand(const int *start, size_t startBytes, const int *edges, size_t
       }
   }
   for (int i = 0; i < nodes; ++i) {
-    __hetero_parallel_loop(1, 5, active, activeBytes, updating, updatingBytes, visited, visitedBytes, more, moreBytes, nodes, 4,
-                           active, activeBytes, updating, updatingBytes, visited, visitedBytes, more, moreBytes, "update");
+    __hetero_parallel_loop(1, 5, active, activeBytes, updating, updatingBytes, visited, visitedBytes, more,
+                           moreBytes, nodes, 4, active, activeBytes, updating, updatingBytes, visited,
+                           visitedBytes, more, moreBytes, "update");
     uint8_t now = updating[i];
     active[i] = now;
     if (now) {
@@ -40,10 +42,11 @@ void BfsMasks::hetero() {
   for (int depth = 1; more; ++depth) {
     more = 0;
     void *run = __hetero_launch((void *)expand, 9, graph.start.data(), bytes(graph.start), graph.edges.data(),
-                                bytes(graph.edges), cost.data(), bytes(cost), active.data(), bytes(active), updating.data(),
-                                bytes(updating), visited.data(), bytes(visited), &more, sizeof(more), graph.nodes, depth, 5,
-                                cost.data(), bytes(cost), active.data(), bytes(active), updating.data(), bytes(updating),
-                                visited.data(), bytes(visited), &more, sizeof(more));
+                                bytes(graph.edges), cost.data(), bytes(cost), active.data(), bytes(active),
+                                updating.data(), bytes(updating), visited.data(), bytes(visited), &more,
+                                sizeof(more), graph.nodes, depth, 5, cost.data(), bytes(cost), active.data(),
+                                bytes(active), updating.data(), bytes(updating), visited.data(),
+                                bytes(visited), &more, sizeof(more));
     __hetero_wait(run);
   }
 }

@@ -14,7 +14,8 @@ void Bfs::openmp() {
       for (int e = start[node]; e < start[node + 1]; ++e) {
         int other = edges[e], unseen = -1;
         if (__atomic_load_n(&level[other], __ATOMIC_RELAXED) < 0 &&
-            __atomic_compare_exchange_n(&level[other], &unseen, depth, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            __atomic_compare_exchange_n(&level[other], &unseen, depth, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
           next[__atomic_fetch_add(&found, 1, __ATOMIC_RELAXED)] = other;
       }
     }

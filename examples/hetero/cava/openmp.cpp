@@ -8,16 +8,18 @@ static inline void order(float &a, float &b) {
 
 void Cava::openmp() {
   int rows = this->rows, columns = this->columns, points = this->points, width = columns * 3;
-  float *scaled = this->scaled.data(), *mosaic = this->mosaic.data(), *quiet = this->quiet.data(), *coloured = this->coloured.data(),
-        *mapped = this->mapped.data();
+  float *scaled = this->scaled.data(), *mosaic = this->mosaic.data(), *quiet = this->quiet.data(),
+        *coloured = this->coloured.data(), *mapped = this->mapped.data();
   const float *transform = this->transform.data(), *tone = this->tone.data();
   size_t n = raw.size();
   // The control points by coordinate, so that the loop over them runs in vectors.
   std::vector<float> soa(size_t(points) * 6);
   for (int k = 0; k < points; ++k)
     for (int ch = 0; ch < 3; ++ch)
-      soa[size_t(ch) * points + k] = control[k * 3 + ch], soa[size_t(3 + ch) * points + k] = weights[k * 3 + ch];
-  const float *cx = soa.data(), *cy = cx + points, *cz = cy + points, *w0 = cz + points, *w1 = w0 + points, *w2 = w1 + points;
+      soa[size_t(ch) * points + k] = control[k * 3 + ch],
+                                soa[size_t(3 + ch) * points + k] = weights[k * 3 + ch];
+  const float *cx = soa.data(), *cy = cx + points, *cz = cy + points, *w0 = cz + points, *w1 = w0 + points,
+              *w2 = w1 + points;
 #pragma omp parallel
   {
 #pragma omp for simd schedule(static)
@@ -51,10 +53,12 @@ void Cava::openmp() {
         out[i] = row[i], out[width - 3 + i] = row[width - 3 + i];
 #pragma omp simd
       for (int i = 3; i < width - 3; ++i) {
-        float a = row[i - width - 3], b = row[i - width], c = row[i - width + 3], d = row[i - 3], e = row[i], f = row[i + 3],
-              g = row[i + width - 3], h = row[i + width], k = row[i + width + 3];
-        order(b, c), order(e, f), order(h, k), order(a, b), order(d, e), order(g, h), order(b, c), order(e, f), order(h, k);
-        order(a, d), order(f, k), order(e, h), order(d, g), order(b, e), order(c, f), order(e, h), order(e, c), order(g, e);
+        float a = row[i - width - 3], b = row[i - width], c = row[i - width + 3], d = row[i - 3], e = row[i],
+              f = row[i + 3], g = row[i + width - 3], h = row[i + width], k = row[i + width + 3];
+        order(b, c), order(e, f), order(h, k), order(a, b), order(d, e), order(g, h), order(b, c),
+            order(e, f), order(h, k);
+        order(a, d), order(f, k), order(e, h), order(d, g), order(b, e), order(c, f), order(e, h),
+            order(e, c), order(g, e);
         order(e, c);
         out[i] = e;
       }
@@ -62,8 +66,8 @@ void Cava::openmp() {
 #pragma omp for schedule(static)
     for (size_t i = 0; i < n; i += 3)
       for (int ch = 0; ch < 3; ++ch)
-        coloured[i + ch] =
-            std::max(0.0f, quiet[i] * transform[ch] + quiet[i + 1] * transform[3 + ch] + quiet[i + 2] * transform[6 + ch]);
+        coloured[i + ch] = std::max(0.0f, quiet[i] * transform[ch] + quiet[i + 1] * transform[3 + ch] +
+                                              quiet[i + 2] * transform[6 + ch]);
 #pragma omp for schedule(static)
     for (size_t i = 0; i < n; i += 3) {
       float x = coloured[i], y = coloured[i + 1], z = coloured[i + 2], m0 = 0, m1 = 0, m2 = 0;

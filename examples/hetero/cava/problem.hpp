@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A camera's pipeline from the raw sensor to a picture: scale, demosaic, denoise, colour transform, gamut map, tone map, descale
-// (the stages of CAVA, with its camera model).
+// A camera's pipeline from the raw sensor to a picture: scale, demosaic, denoise, colour transform, gamut
+// map, tone map, descale (the stages of CAVA, with its camera model).
 #pragma once
 #include "../common/harness.hpp"
 
 struct Cava {
   int rows, columns, points;
-  std::vector<uint8_t> raw, picture;                 // rows x columns x 3
-  std::vector<float> control, weights, linear;       // points x 3; points x 3; 4 x 3: constant, then a matrix
-  std::vector<float> transform, tone;                // 3 x 3; 256 x 3
+  std::vector<uint8_t> raw, picture;           // rows x columns x 3
+  std::vector<float> control, weights, linear; // points x 3; points x 3; 4 x 3: constant, then a matrix
+  std::vector<float> transform, tone;          // 3 x 3; 256 x 3
   std::vector<float> scaled, mosaic, quiet, coloured, mapped, toned; // one for each stage
 
   static Cava load(const std::string &dir) {
@@ -20,13 +20,16 @@ struct Cava {
     p.rows = head[0], p.columns = head[1];
     p.raw = harness::takeArray<uint8_t>(bytes, 12, size_t(p.rows) * p.columns * 3);
     std::string model = dir + "/cava/NikonD7000/raw2jpg_";
-    std::vector<double> control = harness::readNumbers(model + "ctrlPoints.txt"), weights = harness::readNumbers(model + "coefs.txt"),
-                        transform = harness::readNumbers(model + "transform.txt"), tone = harness::readNumbers(model + "respFcns.txt");
+    std::vector<double> control = harness::readNumbers(model + "ctrlPoints.txt"),
+                        weights = harness::readNumbers(model + "coefs.txt"),
+                        transform = harness::readNumbers(model + "transform.txt"),
+                        tone = harness::readNumbers(model + "respFcns.txt");
     p.points = int(control[0]);
     p.control.assign(control.begin() + 1, control.begin() + 1 + p.points * 3);
     p.weights.assign(weights.begin() + 1, weights.begin() + 1 + p.points * 3);
     p.linear.assign(weights.begin() + 1 + p.points * 3, weights.begin() + 1 + p.points * 3 + 12);
-    // The count, the matrix without white balance, then for each light its code, matrix and white point: the third is sunny.
+    // The count, the matrix without white balance, then for each light its code, matrix and white point: the
+    // third is sunny.
     p.transform.assign(transform.begin() + 10 + 2 * 13 + 1, transform.begin() + 10 + 2 * 13 + 10);
     p.tone.assign(tone.begin() + 4, tone.begin() + 4 + 768);
     return p;
@@ -63,11 +66,14 @@ struct Cava {
   }
   void hetero();
   void openmp();
-  /// The same pipeline pixel by pixel in double precision, with sorting for the median and without stored stages where it can be.
+  /// The same pipeline pixel by pixel in double precision, with sorting for the median and without stored
+  /// stages where it can be.
   std::string check() const {
     size_t n = raw.size();
     std::vector<double> a(n), b(n), c(n);
-    auto at = [&](const std::vector<double> &v, int r, int col, int ch) { return v[(size_t(r) * columns + col) * 3 + ch]; };
+    auto at = [&](const std::vector<double> &v, int r, int col, int ch) {
+      return v[(size_t(r) * columns + col) * 3 + ch];
+    };
     for (size_t i = 0; i < n; ++i)
       a[i] = raw[i] / 255.0;
     for (int r = 0; r < rows; ++r)
@@ -100,7 +106,8 @@ struct Cava {
     for (size_t i = 0; i < n; i += 3) {
       double v[3], m[3];
       for (int ch = 0; ch < 3; ++ch)
-        v[ch] = std::max(0.0, c[i] * transform[ch] + c[i + 1] * transform[3 + ch] + c[i + 2] * transform[6 + ch]);
+        v[ch] =
+            std::max(0.0, c[i] * transform[ch] + c[i + 1] * transform[3 + ch] + c[i + 2] * transform[6 + ch]);
       for (int ch = 0; ch < 3; ++ch)
         m[ch] = linear[ch] + v[0] * linear[3 + ch] + v[1] * linear[6 + ch] + v[2] * linear[9 + ch];
       for (int k = 0; k < points; ++k) {
@@ -113,10 +120,12 @@ struct Cava {
       for (int ch = 0; ch < 3; ++ch) {
         int index = int(std::clamp(m[ch], 0.0, 1.0) * 255);
         int expected = int(std::min(255.0, double(tone[index * 3 + ch]) * 255));
-        int step = std::abs(int(tone[std::min(255, index + 1) * 3 + ch] * 255) - int(tone[std::max(0, index - 1) * 3 + ch] * 255));
+        int step = std::abs(int(tone[std::min(255, index + 1) * 3 + ch] * 255) -
+                            int(tone[std::max(0, index - 1) * 3 + ch] * 255));
         int difference = std::abs(expected - int(picture[i + ch]));
         if (difference > step + 1)
-          return "pixel " + std::to_string(i / 3) + " is " + std::to_string(picture[i + ch]) + ", expected " + std::to_string(expected);
+          return "pixel " + std::to_string(i / 3) + " is " + std::to_string(picture[i + ch]) + ", expected " +
+                 std::to_string(expected);
         off += difference > 0;
       }
     }

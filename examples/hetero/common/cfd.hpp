@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Compressible flow on an unstructured mesh of cells with four faces: a mesh made from a seed, constants, and a reference in double precision
-// (Rodinia's cfd solves the same equations).
+// Compressible flow on an unstructured mesh of cells with four faces: a mesh made from a seed, constants, and
+// a reference in double precision (Rodinia's cfd solves the same equations).
 #pragma once
 #include "harness.hpp"
 
@@ -11,14 +11,14 @@ constexpr float gamma = 1.4f, smoothing = 0.2f;
 
 struct Mesh {
   int cells = 0;
-  std::vector<int> neighbour;   // faces x cells
-  std::vector<float> normal;    // faces x 3 x cells
+  std::vector<int> neighbour; // faces x cells
+  std::vector<float> normal;  // faces x 3 x cells
   std::vector<float> area;
-  std::vector<float> farField;  // variables of the free stream
-  std::vector<float> start;     // variables x cells
+  std::vector<float> farField; // variables of the free stream
+  std::vector<float> start;    // variables x cells
 
-  /// A grid of rows x columns bent by random numbers, with walls below and above and the free stream at the ends; cells are numbered at random, so that neighbours
-  /// are not neighbours in memory.
+  /// A grid of rows x columns bent by random numbers, with walls below and above and the free stream at the
+  /// ends; cells are numbered at random, so that neighbours are not neighbours in memory.
   static Mesh make(int rows, int columns) {
     Mesh m;
     m.cells = rows * columns;
@@ -107,7 +107,8 @@ struct Mesh {
             }
             State o = other == far ? stream : state(now.data(), n, other);
             if (other >= 0) {
-              double damp = -length * smoothing * 0.5 * (std::sqrt(s.speed2) + std::sqrt(o.speed2) + s.sound + o.sound);
+              double damp =
+                  -length * smoothing * 0.5 * (std::sqrt(s.speed2) + std::sqrt(o.speed2) + s.sound + o.sound);
               flux[0] += damp * (s.d - o.d), flux[4] += damp * (s.e - o.e);
               for (int k = 0; k < 3; ++k)
                 flux[k + 1] += damp * (s.m[k] - o.m[k]);

@@ -2,11 +2,10 @@
 // What every program here needs around its kernels: options, inputs, checks, and fair timing.
 //
 // A program defines a class with
-//   static P load(const std::string &dir);     the input of the benchmark's data folder (or a small generated one)
-//   static P generate(long scale);             a larger input from a fixed seed
-//   void reset();                              outputs as before the first run
-//   void hetero(); void openmp();              one run each
-//   std::string check() const;                 empty, or what is wrong, by a reference that no kernel shares
+//   static P load(const std::string &dir);     the input of the benchmark's data folder (or a small generated
+//   one) static P generate(long scale);             a larger input from a fixed seed void reset(); outputs as
+//   before the first run void hetero(); void openmp();              one run each std::string check() const;
+//   empty, or what is wrong, by a reference that no kernel shares
 // and says HARNESS_MAIN(P, "name", default scale).
 #pragma once
 
@@ -78,21 +77,25 @@ template <class T> std::vector<T> takeArray(const std::vector<char> &bytes, size
   return out;
 }
 
-/// The first place where two arrays differ by more than `relative` of the larger magnitude plus `absolute`; empty when there is none.
+/// The first place where two arrays differ by more than `relative` of the larger magnitude plus `absolute`;
+/// empty when there is none.
 template <class A, class B>
 std::string compare(const A &got, const B &expected, double relative, double absolute, const char *what) {
   if (got.size() != expected.size())
-    return std::string(what) + ": " + std::to_string(got.size()) + " values, expected " + std::to_string(expected.size());
+    return std::string(what) + ": " + std::to_string(got.size()) + " values, expected " +
+           std::to_string(expected.size());
   for (size_t i = 0; i < got.size(); ++i) {
     double a = double(got[i]), b = double(expected[i]);
     if (!(std::fabs(a - b) <= relative * std::max(std::fabs(a), std::fabs(b)) + absolute))
-      return std::string(what) + "[" + std::to_string(i) + "] is " + std::to_string(a) + ", expected " + std::to_string(b);
+      return std::string(what) + "[" + std::to_string(i) + "] is " + std::to_string(a) + ", expected " +
+             std::to_string(b);
   }
   return "";
 }
 
 inline double now() {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 template <class P> int run(int argc, char **argv, const char *name, long scale) {
@@ -101,10 +104,11 @@ template <class P> int run(int argc, char **argv, const char *name, long scale) 
   for (int i = 1; i < argc; ++i) {
     std::string option = argv[i];
     if (option == "--help") {
-      std::printf("%s [--data DIR] [--bench ROUNDS] [--scale N]\n"
-                  "  checks a run on the benchmark's own input (or a small generated one); with --bench measures\n"
-                  "  Tessera and OpenMP by turns on a larger input made from a seed\n",
-                  name);
+      std::printf(
+          "%s [--data DIR] [--bench ROUNDS] [--scale N]\n"
+          "  checks a run on the benchmark's own input (or a small generated one); with --bench measures\n"
+          "  Tessera and OpenMP by turns on a larger input made from a seed\n",
+          name);
       return 0;
     }
     if (i + 1 == argc)
@@ -157,12 +161,12 @@ template <class P> int run(int argc, char **argv, const char *name, long scale) 
       text += (text.empty() ? "" : ", ") + std::to_string(v);
     return text;
   };
-  std::printf("{\"case\": \"%s\", \"peer\": \"openmp\", \"ours\": [%s], \"peer_times\": [%s]}\n", name, list(times[0]).c_str(),
-              list(times[1]).c_str());
+  std::printf("{\"case\": \"%s\", \"peer\": \"openmp\", \"ours\": [%s], \"peer_times\": [%s]}\n", name,
+              list(times[0]).c_str(), list(times[1]).c_str());
   return 0;
 }
 
 } // namespace harness
 
-#define HARNESS_MAIN(P, name, scale)                                                                                   \
+#define HARNESS_MAIN(P, name, scale)                                                                         \
   int main(int argc, char **argv) { return harness::run<P>(argc, argv, name, scale); }

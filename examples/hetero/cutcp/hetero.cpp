@@ -3,14 +3,15 @@
 #include <cmath>
 #include <tessera/hetero.h>
 
-static void potential(float *lattice, size_t latticeBytes, const float *x, size_t xBytes, const float *y, size_t yBytes,
-                      const float *z, size_t zBytes, const float *charge, size_t chargeBytes, int nx, int ny, int nz, int atoms,
-                      float lowX, float lowY, float lowZ) {
+static void potential(float *lattice, size_t latticeBytes, const float *x, size_t xBytes, const float *y,
+                      size_t yBytes, const float *z, size_t zBytes, const float *charge, size_t chargeBytes,
+                      int nx, int ny, int nz, int atoms, float lowX, float lowY, float lowZ) {
   void *section = __hetero_section_begin();
   for (int k = 0; k < nz; ++k)
     for (int j = 0; j < ny; ++j) {
-      __hetero_parallel_loop(2, 12, lattice, latticeBytes, x, xBytes, y, yBytes, z, zBytes, charge, chargeBytes, nx, ny, nz,
-                             atoms, lowX, lowY, lowZ, 1, lattice, latticeBytes, "potential");
+      __hetero_parallel_loop(2, 12, lattice, latticeBytes, x, xBytes, y, yBytes, z, zBytes, charge,
+                             chargeBytes, nx, ny, nz, atoms, lowX, lowY, lowZ, 1, lattice, latticeBytes,
+                             "potential");
       constexpr float cutoff2 = Cutcp::cutoff * Cutcp::cutoff;
       float py = lowY + float(j) * Cutcp::spacing, pz = lowZ + float(k) * Cutcp::spacing;
       for (int a = 0; a < atoms; ++a) {
@@ -18,7 +19,8 @@ static void potential(float *lattice, size_t latticeBytes, const float *x, size_
         if (flat >= cutoff2)
           continue;
         float reach = std::sqrt(cutoff2 - flat), ax = x[a] - lowX, q = charge[a];
-        int first = int(std::ceil((ax - reach) / Cutcp::spacing)), last = int(std::floor((ax + reach) / Cutcp::spacing));
+        int first = int(std::ceil((ax - reach) / Cutcp::spacing)),
+            last = int(std::floor((ax + reach) / Cutcp::spacing));
         if (first < 0)
           first = 0;
         if (last > nx - 1)
@@ -45,9 +47,9 @@ static void potential(float *lattice, size_t latticeBytes, const float *x, size_
 
 void Cutcp::hetero() {
   size_t latticeBytes = lattice.size() * sizeof(float), atomBytes = x.size() * sizeof(float);
-  void *run = __hetero_launch((void *)potential, 12, lattice.data(), latticeBytes, x.data(), atomBytes, y.data(), atomBytes,
-                              z.data(), atomBytes, charge.data(), atomBytes, nx, ny, nz, atoms, lowX, lowY, lowZ, 1,
-                              lattice.data(), latticeBytes);
+  void *run = __hetero_launch((void *)potential, 12, lattice.data(), latticeBytes, x.data(), atomBytes,
+                              y.data(), atomBytes, z.data(), atomBytes, charge.data(), atomBytes, nx, ny, nz,
+                              atoms, lowX, lowY, lowZ, 1, lattice.data(), latticeBytes);
   __hetero_wait(run);
 }
 

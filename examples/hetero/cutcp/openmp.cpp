@@ -7,7 +7,8 @@ void Cutcp::openmp() {
 #pragma omp parallel for collapse(2) schedule(dynamic, 16)
   for (int k = 0; k < nz; ++k)
     for (int j = 0; j < ny; ++j) {
-      float py = lowY + float(j) * spacing, pz = lowZ + float(k) * spacing, *row = &lattice[(size_t(k) * ny + j) * nx];
+      float py = lowY + float(j) * spacing, pz = lowZ + float(k) * spacing,
+            *row = &lattice[(size_t(k) * ny + j) * nx];
       for (int a = 0; a < atoms; ++a) {
         float dy = py - y[a], dz = pz - z[a], flat = dy * dy + dz * dz;
         if (flat >= cutoff2)

@@ -55,7 +55,8 @@ struct Cutcp {
     int atoms = int(scale) * 200;
     float side = 4 + 3.2f * std::cbrt(float(atoms));
     for (int i = 0; i < atoms; ++i) {
-      p.x.push_back(random.real(0, side)), p.y.push_back(random.real(0, side)), p.z.push_back(random.real(0, side));
+      p.x.push_back(random.real(0, side)), p.y.push_back(random.real(0, side)),
+          p.z.push_back(random.real(0, side));
       p.charge.push_back(random.real(-1, 1));
     }
     p.frame();
@@ -80,7 +81,8 @@ struct Cutcp {
     harness::Random random(9);
     for (int sample = 0; sample < 500; ++sample) {
       int i = random.below(nx), j = random.below(ny), k = random.below(nz);
-      double sum = 0, px = lowX + double(i) * spacing, py = lowY + double(j) * spacing, pz = lowZ + double(k) * spacing;
+      double sum = 0, px = lowX + double(i) * spacing, py = lowY + double(j) * spacing,
+             pz = lowZ + double(k) * spacing;
       bool excluded = false, close = false;
       for (int a = 0; a < atoms; ++a) {
         double r2 = (x[a] - px) * (x[a] - px) + (y[a] - py) * (y[a] - py) + (z[a] - pz) * (z[a] - pz);
@@ -92,7 +94,8 @@ struct Cutcp {
       }
       float got = lattice[(size_t(k) * ny + j) * nx + i];
       if (!close && std::fabs(got - (excluded ? 0 : sum)) > 1e-3 * std::fabs(sum) + 1e-3)
-        return "lattice point " + std::to_string(i) + ", " + std::to_string(j) + ", " + std::to_string(k) + " is wrong";
+        return "lattice point " + std::to_string(i) + ", " + std::to_string(j) + ", " + std::to_string(k) +
+               " is wrong";
     }
     return "";
   }

@@ -5,7 +5,8 @@
 
 // What the equations need of one cell.
 struct Cell {
-  float density, momentumX, momentumY, momentumZ, energy, velocityX, velocityY, velocityZ, speed, pressure, sound;
+  float density, momentumX, momentumY, momentumZ, energy, velocityX, velocityY, velocityZ, speed, pressure,
+      sound;
 };
 
 static inline Cell readCell(const float *values, int cells, int i) {

@@ -2,12 +2,12 @@
 #include "cell.hpp"
 #include <tessera/hetero.h>
 
-static void prepare(const float *values, size_t valuesBytes, float *old, size_t oldBytes, const float *area, size_t areaBytes,
-                    float *factor, size_t factorBytes, int cells) {
+static void prepare(const float *values, size_t valuesBytes, float *old, size_t oldBytes, const float *area,
+                    size_t areaBytes, float *factor, size_t factorBytes, int cells) {
   void *section = __hetero_section_begin();
   for (int i = 0; i < cells; ++i) {
-    __hetero_parallel_loop(1, 5, values, valuesBytes, old, oldBytes, area, areaBytes, factor, factorBytes, cells, 2, old,
-                           oldBytes, factor, factorBytes, "factor");
+    __hetero_parallel_loop(1, 5, values, valuesBytes, old, oldBytes, area, areaBytes, factor, factorBytes,
+                           cells, 2, old, oldBytes, factor, factorBytes, "factor");
     Cell c = readCell(values, cells, i);
     factor[i] = 0.5f / (std::sqrt(area[i]) * (c.speed + c.sound));
     for (int v = 0; v < cfd::variables; ++v)
@@ -17,18 +17,20 @@ static void prepare(const float *values, size_t valuesBytes, float *old, size_t 
 }
 
 static void stage(float *values, size_t valuesBytes, const float *old, size_t oldBytes, const int *neighbour,
-                  size_t neighbourBytes, const float *normal, size_t normalBytes, const float *stream, size_t streamBytes,
-                  const float *factor, size_t factorBytes, float *flux, size_t fluxBytes, int cells, float share) {
+                  size_t neighbourBytes, const float *normal, size_t normalBytes, const float *stream,
+                  size_t streamBytes, const float *factor, size_t factorBytes, float *flux, size_t fluxBytes,
+                  int cells, float share) {
   void *section = __hetero_section_begin();
   for (int i = 0; i < cells; ++i) {
-    __hetero_parallel_loop(1, 6, values, valuesBytes, neighbour, neighbourBytes, normal, normalBytes, stream, streamBytes, flux,
-                           fluxBytes, cells, 1, flux, fluxBytes, "flux");
+    __hetero_parallel_loop(1, 6, values, valuesBytes, neighbour, neighbourBytes, normal, normalBytes, stream,
+                           streamBytes, flux, fluxBytes, cells, 1, flux, fluxBytes, "flux");
     Cell own = readCell(values, cells, i);
     Cell outer = readCell(stream, 1, 0);
     float f0 = 0, f1 = 0, f2 = 0, f3 = 0, f4 = 0;
     for (int f = 0; f < cfd::faces; ++f) {
       int other = neighbour[f * cells + i];
-      float nx = normal[(f * 3) * cells + i], ny = normal[(f * 3 + 1) * cells + i], nz = normal[(f * 3 + 2) * cells + i];
+      float nx = normal[(f * 3) * cells + i], ny = normal[(f * 3 + 1) * cells + i],
+            nz = normal[(f * 3 + 2) * cells + i];
       if (other == cfd::wall) {
         f1 += nx * own.pressure;
         f2 += ny * own.pressure;
@@ -64,8 +66,8 @@ static void stage(float *values, size_t valuesBytes, const float *old, size_t ol
   }
   for (int v = 0; v < cfd::variables; ++v)
     for (int i = 0; i < cells; ++i) {
-      __hetero_parallel_loop(2, 6, values, valuesBytes, old, oldBytes, factor, factorBytes, flux, fluxBytes, cells, share, 1,
-                             values, valuesBytes, "advance");
+      __hetero_parallel_loop(2, 6, values, valuesBytes, old, oldBytes, factor, factorBytes, flux, fluxBytes,
+                             cells, share, 1, values, valuesBytes, "advance");
       values[v * cells + i] = old[v * cells + i] - share * factor[i] * flux[v * cells + i];
     }
   __hetero_section_end(section);
@@ -75,16 +77,17 @@ void Euler::hetero() {
   auto bytes = [](auto &v) { return v.size() * sizeof(v[0]); };
   int cells = mesh.cells;
   for (int s = 0; s < steps; ++s) {
-    void *run = __hetero_launch((void *)prepare, 5, values.data(), bytes(values), old.data(), bytes(old), mesh.area.data(),
-                                bytes(mesh.area), factor.data(), bytes(factor), cells, 2, old.data(), bytes(old), factor.data(),
-                                bytes(factor));
+    void *run = __hetero_launch((void *)prepare, 5, values.data(), bytes(values), old.data(), bytes(old),
+                                mesh.area.data(), bytes(mesh.area), factor.data(), bytes(factor), cells, 2,
+                                old.data(), bytes(old), factor.data(), bytes(factor));
     __hetero_wait(run);
     for (int part = 3; part > 0; --part) {
       float share = 1.0f / float(part);
-      run = __hetero_launch((void *)stage, 9, values.data(), bytes(values), old.data(), bytes(old), mesh.neighbour.data(),
-                            bytes(mesh.neighbour), mesh.normal.data(), bytes(mesh.normal), mesh.farField.data(),
-                            bytes(mesh.farField), factor.data(), bytes(factor), flux.data(), bytes(flux), cells, share, 1,
-                            values.data(), bytes(values));
+      run = __hetero_launch((void *)stage, 9, values.data(), bytes(values), old.data(), bytes(old),
+                            mesh.neighbour.data(), bytes(mesh.neighbour), mesh.normal.data(),
+                            bytes(mesh.normal), mesh.farField.data(), bytes(mesh.farField), factor.data(),
+                            bytes(factor), flux.data(), bytes(flux), cells, share, 1, values.data(),
+                            bytes(values));
       __hetero_wait(run);
     }
   }

@@ -5,7 +5,8 @@ void Euler::openmp() {
   int cells = mesh.cells;
   const int *neighbour = mesh.neighbour.data();
   const float *normal = mesh.normal.data(), *area = mesh.area.data();
-  float *values = this->values.data(), *old = this->old.data(), *flux = this->flux.data(), *factor = this->factor.data();
+  float *values = this->values.data(), *old = this->old.data(), *flux = this->flux.data(),
+        *factor = this->factor.data();
   const Cell outer = readCell(mesh.farField.data(), 1, 0);
   for (int s = 0; s < steps; ++s) {
 #pragma omp parallel for schedule(static)
@@ -23,20 +24,23 @@ void Euler::openmp() {
         float sums[cfd::variables] = {};
         for (int f = 0; f < cfd::faces; ++f) {
           int other = neighbour[f * cells + i];
-          float nx = normal[(f * 3) * cells + i], ny = normal[(f * 3 + 1) * cells + i], nz = normal[(f * 3 + 2) * cells + i];
+          float nx = normal[(f * 3) * cells + i], ny = normal[(f * 3 + 1) * cells + i],
+                nz = normal[(f * 3 + 2) * cells + i];
           if (other == cfd::wall) {
             sums[1] += nx * own.pressure, sums[2] += ny * own.pressure, sums[3] += nz * own.pressure;
             continue;
           }
           Cell o = other >= 0 ? readCell(values, cells, other) : outer;
           if (other >= 0) {
-            float damp = -std::sqrt(nx * nx + ny * ny + nz * nz) * cfd::smoothing * 0.5f * (own.speed + o.speed + own.sound + o.sound);
+            float damp = -std::sqrt(nx * nx + ny * ny + nz * nz) * cfd::smoothing * 0.5f *
+                         (own.speed + o.speed + own.sound + o.sound);
             sums[0] += damp * (own.density - o.density), sums[1] += damp * (own.momentumX - o.momentumX);
             sums[2] += damp * (own.momentumY - o.momentumY), sums[3] += damp * (own.momentumZ - o.momentumZ);
             sums[4] += damp * (own.energy - o.energy);
           }
           float ownFlow = nx * own.velocityX + ny * own.velocityY + nz * own.velocityZ;
-          float otherFlow = nx * o.velocityX + ny * o.velocityY + nz * o.velocityZ, pressure = 0.5f * (own.pressure + o.pressure);
+          float otherFlow = nx * o.velocityX + ny * o.velocityY + nz * o.velocityZ,
+                pressure = 0.5f * (own.pressure + o.pressure);
           sums[0] += 0.5f * (own.density * ownFlow + o.density * otherFlow);
           sums[1] += 0.5f * (own.momentumX * ownFlow + o.momentumX * otherFlow) + nx * pressure;
           sums[2] += 0.5f * (own.momentumY * ownFlow + o.momentumY * otherFlow) + ny * pressure;

@@ -4,7 +4,7 @@
 void Histo::openmp() {
   const uint32_t *image = this->image.data();
   int *counts = this->counts.data(), bins = this->bins;
-#pragma omp parallel for reduction(+ : counts[:bins])
+#pragma omp parallel for reduction(+ : counts[ : bins])
   for (int i = 0; i < pixels; ++i)
     ++counts[image[i]];
 #pragma omp parallel for simd

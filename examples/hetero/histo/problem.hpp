@@ -48,7 +48,8 @@ struct Histo {
     // The bitmap shows each count as a colour (not all different), its rows of 256 bins from the bottom up.
     std::vector<int> colour(256, -1);
     for (int i = 0; i < bins; ++i) {
-      const uint8_t *at = reinterpret_cast<const uint8_t *>(picture.data()) + 54 + (size_t(bins / 256 - 1 - i / 256) * 256 + i % 256) * 3;
+      const uint8_t *at = reinterpret_cast<const uint8_t *>(picture.data()) + 54 +
+                          (size_t(bins / 256 - 1 - i / 256) * 256 + i % 256) * 3;
       int c = at[0] | at[1] << 8 | at[2] << 16, &known = colour[histogram[i]];
       if (known >= 0 && known != c)
         return "bin " + std::to_string(i) + " has another colour in the reference picture";

@@ -13,8 +13,8 @@ void Hotspot::openmp() {
       float *out = b + size_t(i) * columns;
       auto one = [&](int j, int left, int right) {
         float v = row[j];
-        out[j] = v + step * (p[j] + (down[j] + up[j] - 2.0f * v) * columnStep + (row[right] + row[left] - 2.0f * v) * rowStep +
-                             (ambient - v) * verticalStep);
+        out[j] = v + step * (p[j] + (down[j] + up[j] - 2.0f * v) * columnStep +
+                             (row[right] + row[left] - 2.0f * v) * rowStep + (ambient - v) * verticalStep);
       };
       one(0, 0, 1);
 #pragma omp simd

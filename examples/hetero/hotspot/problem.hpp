@@ -23,7 +23,8 @@ struct Hotspot {
       return generate(2);
     // The files are compressed; `xz -dk` beside them, or use the generated input.
     Hotspot p;
-    std::vector<double> t = harness::readNumbers(dir + "/rodinia/hotspot/temp_64"), w = harness::readNumbers(dir + "/rodinia/hotspot/power_64");
+    std::vector<double> t = harness::readNumbers(dir + "/rodinia/hotspot/temp_64"),
+                        w = harness::readNumbers(dir + "/rodinia/hotspot/power_64");
     p.rows = p.columns = 64, p.steps = 20;
     p.input.assign(t.begin(), t.end());
     p.power.assign(w.begin(), w.end());
@@ -47,13 +48,16 @@ struct Hotspot {
   std::string check() const {
     std::vector<double> a(input.begin(), input.end()), b = a;
     for (int s = 0; s < steps; ++s) {
-      auto at = [&](int i, int j) { return a[size_t(std::clamp(i, 0, rows - 1)) * columns + std::clamp(j, 0, columns - 1)]; };
+      auto at = [&](int i, int j) {
+        return a[size_t(std::clamp(i, 0, rows - 1)) * columns + std::clamp(j, 0, columns - 1)];
+      };
       for (int i = 0; i < rows; ++i)
         for (int j = 0; j < columns; ++j) {
           double v = at(i, j);
           b[size_t(i) * columns + j] =
-              v + double(step) * (power[size_t(i) * columns + j] + (at(i + 1, j) + at(i - 1, j) - 2 * v) * columnStep +
-                                  (at(i, j + 1) + at(i, j - 1) - 2 * v) * rowStep + (ambient - v) * verticalStep);
+              v + double(step) *
+                      (power[size_t(i) * columns + j] + (at(i + 1, j) + at(i - 1, j) - 2 * v) * columnStep +
+                       (at(i, j + 1) + at(i, j - 1) - 2 * v) * rowStep + (ambient - v) * verticalStep);
         }
       std::swap(a, b);
     }

@@ -7,7 +7,7 @@ void Kmeans::openmp() {
   for (int s = 0; s < steps; ++s) {
     float *sums = this->sums.data();
     int *counts = this->counts.data();
-#pragma omp parallel for schedule(static) reduction(+ : sums[:clusters * features], counts[:clusters])
+#pragma omp parallel for schedule(static) reduction(+ : sums[ : clusters * features], counts[ : clusters])
     for (int i = 0; i < points; ++i) {
       const float *own = input + size_t(i) * features;
       float best = 3.0e38f;

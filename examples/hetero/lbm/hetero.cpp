@@ -2,13 +2,14 @@
 #include "problem.hpp"
 #include <tessera/hetero.h>
 
-static void step(const float *from, size_t fromBytes, float *to, size_t toBytes, const uint8_t *flags, size_t flagsBytes, int nx,
-                 int ny, int nz) {
+static void step(const float *from, size_t fromBytes, float *to, size_t toBytes, const uint8_t *flags,
+                 size_t flagsBytes, int nx, int ny, int nz) {
   void *section = __hetero_section_begin();
   for (int z = 1; z < nz - 1; ++z)
     for (int y = 1; y < ny - 1; ++y)
       for (int x = 1; x < nx - 1; ++x) {
-        __hetero_parallel_loop(3, 6, from, fromBytes, to, toBytes, flags, flagsBytes, nx, ny, nz, 1, to, toBytes, "collide");
+        __hetero_parallel_loop(3, 6, from, fromBytes, to, toBytes, flags, flagsBytes, nx, ny, nz, 1, to,
+                               toBytes, "collide");
         float f[lbm::directions];
         float rho = 0, ux = 0, uy = 0, uz = 0;
         for (int d = 0; d < lbm::directions; ++d) {
@@ -43,8 +44,8 @@ static void step(const float *from, size_t fromBytes, float *to, size_t toBytes,
 void Lbm::hetero() {
   size_t bytes = from.size() * sizeof(float), flagsBytes = flags.size();
   for (int s = 0; s < steps; ++s) {
-    void *run = __hetero_launch((void *)step, 6, from.data(), bytes, to.data(), bytes, flags.data(), flagsBytes, nx, ny, nz, 1,
-                                to.data(), bytes);
+    void *run = __hetero_launch((void *)step, 6, from.data(), bytes, to.data(), bytes, flags.data(),
+                                flagsBytes, nx, ny, nz, 1, to.data(), bytes);
     __hetero_wait(run);
     std::swap(from, to);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Lattice Boltzmann flow in a lid-driven box, 19 directions (Parboil's lbm). Directions are stored one after the other, each over all cells;
-// a cell pushes what leaves it to its neighbours. The outermost layer of cells is obstacle, so no push leaves the box.
+// Lattice Boltzmann flow in a lid-driven box, 19 directions (Parboil's lbm). Directions are stored one after
+// the other, each over all cells; a cell pushes what leaves it to its neighbours. The outermost layer of
+// cells is obstacle, so no push leaves the box.
 #pragma once
 #include "../common/harness.hpp"
 
@@ -11,8 +12,9 @@ constexpr int cx[directions] = {0, 1, -1, 0, 0, 0, 0, 1, -1, 1, -1, 1, -1, 1, -1
 constexpr int cy[directions] = {0, 0, 0, 1, -1, 0, 0, 1, -1, -1, 1, 0, 0, 0, 0, 1, -1, 1, -1};
 constexpr int cz[directions] = {0, 0, 0, 0, 0, 1, -1, 0, 0, 0, 0, 1, -1, -1, 1, 1, -1, -1, 1};
 constexpr int opposite[directions] = {0, 2, 1, 4, 3, 6, 5, 8, 7, 10, 9, 12, 11, 14, 13, 16, 15, 18, 17};
-constexpr float weight[directions] = {1 / 3.f,  1 / 18.f, 1 / 18.f, 1 / 18.f, 1 / 18.f, 1 / 18.f, 1 / 18.f, 1 / 36.f, 1 / 36.f, 1 / 36.f,
-                                      1 / 36.f, 1 / 36.f, 1 / 36.f, 1 / 36.f, 1 / 36.f, 1 / 36.f, 1 / 36.f, 1 / 36.f, 1 / 36.f};
+constexpr float weight[directions] = {1 / 3.f,  1 / 18.f, 1 / 18.f, 1 / 18.f, 1 / 18.f, 1 / 18.f, 1 / 18.f,
+                                      1 / 36.f, 1 / 36.f, 1 / 36.f, 1 / 36.f, 1 / 36.f, 1 / 36.f, 1 / 36.f,
+                                      1 / 36.f, 1 / 36.f, 1 / 36.f, 1 / 36.f, 1 / 36.f};
 constexpr float omega = 1.95f, lidX = 0.005f, lidY = 0.002f;
 enum Flag : uint8_t { Fluid = 0, Obstacle = 1, Lid = 2 };
 } // namespace lbm

@@ -5,7 +5,8 @@
 // A block of columns at a time: factor the panel, solve the block row, update the rest by a matrix product.
 static constexpr int block = 32;
 
-static void panel(float *a, size_t aBytes, float *low, size_t lowBytes, float *up, size_t upBytes, int n, int k, int width, int rest) {
+static void panel(float *a, size_t aBytes, float *low, size_t lowBytes, float *up, size_t upBytes, int n,
+                  int k, int width, int rest) {
   void *section = __hetero_section_begin();
   void *task = __hetero_task_begin(4, a, aBytes, n, k, width, 1, a, aBytes, "panel");
   for (int c = 0; c < width; ++c)
@@ -34,7 +35,8 @@ static void panel(float *a, size_t aBytes, float *low, size_t lowBytes, float *u
     }
   for (int i = 0; i < rest; ++i)
     for (int j = 0; j < rest; ++j) {
-      __hetero_parallel_loop(2, 7, a, aBytes, low, lowBytes, up, upBytes, n, k, width, rest, 1, a, aBytes, "update");
+      __hetero_parallel_loop(2, 7, a, aBytes, low, lowBytes, up, upBytes, n, k, width, rest, 1, a, aBytes,
+                             "update");
       float sum = 0;
       for (int c = 0; c < width; ++c)
         sum += low[i * width + c] * up[c * rest + j];
@@ -48,8 +50,8 @@ void Lud::hetero() {
   size_t bytes = matrix.size() * sizeof(float), side = low.size() * sizeof(float);
   for (int k = 0; k < n; k += block) {
     int width = std::min(block, n - k), rest = n - k - width;
-    void *run = __hetero_launch((void *)panel, 7, matrix.data(), bytes, low.data(), side, up.data(), side, n, k, width, rest, 1,
-                                matrix.data(), bytes);
+    void *run = __hetero_launch((void *)panel, 7, matrix.data(), bytes, low.data(), side, up.data(), side, n,
+                                k, width, rest, 1, matrix.data(), bytes);
     __hetero_wait(run);
   }
 }

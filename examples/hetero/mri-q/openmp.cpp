@@ -4,7 +4,8 @@
 void MriQ::openmp() {
   for (int s = 0; s < samples; ++s)
     magnitude[s] = phiR[s] * phiR[s] + phiI[s] * phiI[s];
-  const float *kx = this->kx.data(), *ky = this->ky.data(), *kz = this->kz.data(), *magnitude = this->magnitude.data();
+  const float *kx = this->kx.data(), *ky = this->ky.data(), *kz = this->kz.data(),
+              *magnitude = this->magnitude.data();
 #pragma omp parallel for schedule(static)
   for (int v = 0; v < voxels; ++v) {
     float r = 0, i = 0, px = x[v], py = y[v], pz = z[v];

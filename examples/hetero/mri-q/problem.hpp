@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The Q matrix of a magnetic-resonance reconstruction: a sum of cosines and sines for each voxel (Parboil's mri-q).
+// The Q matrix of a magnetic-resonance reconstruction: a sum of cosines and sines for each voxel (Parboil's
+// mri-q).
 #pragma once
 #include "../common/harness.hpp"
 
@@ -24,8 +25,8 @@ struct MriQ {
     take(p.kx, p.samples), take(p.ky, p.samples), take(p.kz, p.samples);
     take(p.x, p.voxels), take(p.y, p.voxels), take(p.z, p.voxels);
     take(p.phiR, p.samples), take(p.phiI, p.samples);
-    p.reference = harness::takeArray<float>(harness::readFile(dir + "/parboil/mri-q/small/output/32_32_32_dataset.out"), 4,
-                                            size_t(2) * p.voxels);
+    p.reference = harness::takeArray<float>(
+        harness::readFile(dir + "/parboil/mri-q/small/output/32_32_32_dataset.out"), 4, size_t(2) * p.voxels);
     return p;
   }
   static MriQ generate(long scale) {

@@ -22,7 +22,8 @@ void PreEuler::openmp() {
 #pragma omp parallel for schedule(static)
       for (int i = 0; i < cells; ++i) {
         Cell c = readCell(q, cells, i);
-        const float m[3] = {c.momentumX, c.momentumY, c.momentumZ}, u[3] = {c.velocityX, c.velocityY, c.velocityZ};
+        const float m[3] = {c.momentumX, c.momentumY, c.momentumZ},
+                    u[3] = {c.velocityX, c.velocityY, c.velocityZ};
         for (int k = 0; k < 3; ++k) {
           for (int v = 0; v < 3; ++v)
             flow[(3 * v + k) * cells + i] = m[v] * u[k] + (v == k ? c.pressure : 0.0f);
@@ -35,19 +36,22 @@ void PreEuler::openmp() {
         float sums[cfd::variables] = {};
         for (int f = 0; f < cfd::faces; ++f) {
           int other = neighbour[f * cells + i];
-          float n[3] = {normal[(f * 3) * cells + i], normal[(f * 3 + 1) * cells + i], normal[(f * 3 + 2) * cells + i]};
+          float n[3] = {normal[(f * 3) * cells + i], normal[(f * 3 + 1) * cells + i],
+                        normal[(f * 3 + 2) * cells + i]};
           if (other == cfd::wall) {
             float pressure = readCell(q, cells, i).pressure;
             for (int k = 0; k < 3; ++k)
               sums[k + 1] += n[k] * pressure;
           } else if (other >= 0) {
-            float damp = -std::sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) * cfd::smoothing * 0.5f * (wave[i] + wave[other]);
+            float damp = -std::sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) * cfd::smoothing * 0.5f *
+                         (wave[i] + wave[other]);
             for (int v = 0; v < cfd::variables; ++v)
               sums[v] += damp * (q[v * cells + i] - q[v * cells + other]);
             for (int k = 0; k < 3; ++k) {
               sums[0] += 0.5f * n[k] * (q[(k + 1) * cells + i] + q[(k + 1) * cells + other]);
               for (int v = 0; v < 4; ++v)
-                sums[v + 1] += 0.5f * n[k] * (flow[(3 * v + k) * cells + i] + flow[(3 * v + k) * cells + other]);
+                sums[v + 1] +=
+                    0.5f * n[k] * (flow[(3 * v + k) * cells + i] + flow[(3 * v + k) * cells + other]);
             }
           } else {
             float through = n[0] * outer.velocityX + n[1] * outer.velocityY + n[2] * outer.velocityZ;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The Euler equations with the flow of each cell computed once and stored for its neighbours (Rodinia's cfd, pre-euler3d).
+// The Euler equations with the flow of each cell computed once and stored for its neighbours (Rodinia's cfd,
+// pre-euler3d).
 #pragma once
 #include "../common/cfd.hpp"
 
@@ -7,7 +8,8 @@ struct PreEuler {
   static constexpr int flows = 12; // momentum (3 x 3) and energy (3) through each axis
   cfd::Mesh mesh;
   int steps = 2;
-  std::vector<float> values, old, flux, factor, flow, wave; // flow: flows x cells; wave: speed + sound of each cell
+  std::vector<float> values, old, flux, factor, flow,
+      wave; // flow: flows x cells; wave: speed + sound of each cell
 
   static PreEuler load(const std::string &) { return generate(1); }
   static PreEuler generate(long scale) {

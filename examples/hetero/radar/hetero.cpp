@@ -2,13 +2,13 @@
 #include "problem.hpp"
 #include <tessera/hetero.h>
 
-static void distances(const float *input, size_t inputBytes, float *work, size_t workBytes, const float *twiddle,
-                      size_t twiddleBytes, const int *reversed, size_t reversedBytes, int *peak, size_t peakBytes,
-                      float *strength, size_t strengthBytes, int returns) {
+static void distances(const float *input, size_t inputBytes, float *work, size_t workBytes,
+                      const float *twiddle, size_t twiddleBytes, const int *reversed, size_t reversedBytes,
+                      int *peak, size_t peakBytes, float *strength, size_t strengthBytes, int returns) {
   void *section = __hetero_section_begin();
   for (int r = 0; r < returns; ++r) {
-    __hetero_parallel_loop(1, 5, input, inputBytes, work, workBytes, twiddle, twiddleBytes, reversed, reversedBytes, returns, 1,
-                           work, workBytes, "fft");
+    __hetero_parallel_loop(1, 5, input, inputBytes, work, workBytes, twiddle, twiddleBytes, reversed,
+                           reversedBytes, returns, 1, work, workBytes, "fft");
     for (int s = 0; s < Radar::samples; ++s) {
       int from = reversed[s];
       work[(r * Radar::samples + s) * 2] = input[(r * Radar::samples + from) * 2];
@@ -30,8 +30,8 @@ static void distances(const float *input, size_t inputBytes, float *work, size_t
     }
   }
   for (int r = 0; r < returns; ++r) {
-    __hetero_parallel_loop(1, 4, work, workBytes, peak, peakBytes, strength, strengthBytes, returns, 2, peak, peakBytes,
-                           strength, strengthBytes, "peak");
+    __hetero_parallel_loop(1, 4, work, workBytes, peak, peakBytes, strength, strengthBytes, returns, 2, peak,
+                           peakBytes, strength, strengthBytes, "peak");
     float most = 0;
     int at = 0;
     for (int s = 0; s < Radar::samples; ++s) {
@@ -50,10 +50,10 @@ static void distances(const float *input, size_t inputBytes, float *work, size_t
 
 void Radar::hetero() {
   auto bytes = [](auto &v) { return v.size() * sizeof(v[0]); };
-  void *run = __hetero_launch((void *)distances, 7, input.data(), bytes(input), work.data(), bytes(work), twiddle.data(),
-                              bytes(twiddle), reversed.data(), bytes(reversed), peak.data(), bytes(peak), strength.data(),
-                              bytes(strength), returns, 3, work.data(), bytes(work), peak.data(), bytes(peak), strength.data(),
-                              bytes(strength));
+  void *run = __hetero_launch((void *)distances, 7, input.data(), bytes(input), work.data(), bytes(work),
+                              twiddle.data(), bytes(twiddle), reversed.data(), bytes(reversed), peak.data(),
+                              bytes(peak), strength.data(), bytes(strength), returns, 3, work.data(),
+                              bytes(work), peak.data(), bytes(peak), strength.data(), bytes(strength));
   __hetero_wait(run);
 }
 

@@ -16,7 +16,8 @@ void Radar::openmp() {
 #pragma omp simd
         for (int k = 0; k < half; ++k) {
           float c = twiddle[k * step * 2], d = twiddle[k * step * 2 + 1];
-          float x = b[2 * k] * c - b[2 * k + 1] * d, y = b[2 * k] * d + b[2 * k + 1] * c, u = a[2 * k], v = a[2 * k + 1];
+          float x = b[2 * k] * c - b[2 * k + 1] * d, y = b[2 * k] * d + b[2 * k + 1] * c, u = a[2 * k],
+                v = a[2 * k + 1];
           a[2 * k] = u + x, a[2 * k + 1] = v + y, b[2 * k] = u - x, b[2 * k + 1] = v - y;
         }
       }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Distances from radar returns: a Fourier transform of each return, and its strongest frequency (as in the Mini-ERA workload).
+// Distances from radar returns: a Fourier transform of each return, and its strongest frequency (as in the
+// Mini-ERA workload).
 #pragma once
 #include "../common/harness.hpp"
 #include <complex>
@@ -53,7 +54,8 @@ struct Radar {
         return "a return has no peak";
       std::complex<double> sum = 0;
       for (int s = 0; s < samples; ++s)
-        sum += std::complex<double>(input[(size_t(r) * samples + s) * 2], input[(size_t(r) * samples + s) * 2 + 1]) *
+        sum += std::complex<double>(input[(size_t(r) * samples + s) * 2],
+                                    input[(size_t(r) * samples + s) * 2 + 1]) *
                std::polar(1.0, -2 * M_PI * double(f) * s / samples);
       std::complex<double> got(work[(size_t(r) * samples + f) * 2], work[(size_t(r) * samples + f) * 2 + 1]);
       if (std::abs(got - sum) > 1e-2)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Sums of absolute differences of 4x4 blocks against a reference frame at 33 x 33 displacements, and their sums for
-// 8x8 and 16x16 blocks: the motion search of a video encoder (Parboil's sad).
+// Sums of absolute differences of 4x4 blocks against a reference frame at 33 x 33 displacements, and their
+// sums for 8x8 and 16x16 blocks: the motion search of a video encoder (Parboil's sad).
 #pragma once
 #include "../common/harness.hpp"
 
@@ -34,8 +34,8 @@ struct Sad {
     p.frame = p.previous;
     for (int y = 0; y < p.height; ++y) // moved by 3, 2, with some noise
       for (int x = 0; x < p.width; ++x)
-        p.frame[size_t(y) * p.width + x] =
-            uint16_t((p.previous[size_t((y + 2) % p.height) * p.width + (x + 3) % p.width] + random.below(3)) & 255);
+        p.frame[size_t(y) * p.width + x] = uint16_t(
+            (p.previous[size_t((y + 2) % p.height) * p.width + (x + 3) % p.width] + random.below(3)) & 255);
     return p;
   }
   void reset() {
@@ -62,7 +62,8 @@ struct Sad {
           place = random.below(places);
       const std::vector<uint16_t> &out = size == 4 ? small : size == 8 ? medium : large;
       if (out[(size_t(by) * (width / size) + bx) * places + place] != uint16_t(direct(size, bx, by, place)))
-        return "block " + std::to_string(bx) + ", " + std::to_string(by) + " of size " + std::to_string(size) + " is wrong";
+        return "block " + std::to_string(bx) + ", " + std::to_string(by) + " of size " +
+               std::to_string(size) + " is wrong";
     }
     return "";
   }

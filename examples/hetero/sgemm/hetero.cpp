@@ -2,8 +2,8 @@
 #include "problem.hpp"
 #include <tessera/hetero.h>
 
-static void product(float *c, size_t cBytes, const float *a, size_t aBytes, const float *bt, size_t btBytes, int m, int n,
-                    int k) {
+static void product(float *c, size_t cBytes, const float *a, size_t aBytes, const float *bt, size_t btBytes,
+                    int m, int n, int k) {
   void *section = __hetero_section_begin();
   for (int j = 0; j < n; ++j)
     for (int i = 0; i < m; ++i) {
@@ -17,9 +17,10 @@ static void product(float *c, size_t cBytes, const float *a, size_t aBytes, cons
 }
 
 void Sgemm::hetero() {
-  size_t aBytes = a.size() * sizeof(float), btBytes = bt.size() * sizeof(float), cBytes = c.size() * sizeof(float);
-  void *run = __hetero_launch((void *)product, 6, c.data(), cBytes, a.data(), aBytes, bt.data(), btBytes, m, n, k, 1,
-                              c.data(), cBytes);
+  size_t aBytes = a.size() * sizeof(float), btBytes = bt.size() * sizeof(float),
+         cBytes = c.size() * sizeof(float);
+  void *run = __hetero_launch((void *)product, 6, c.data(), cBytes, a.data(), aBytes, bt.data(), btBytes, m,
+                              n, k, 1, c.data(), cBytes);
   __hetero_wait(run);
 }
 

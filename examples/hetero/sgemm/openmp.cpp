@@ -4,7 +4,8 @@
 void Sgemm::openmp() {
   const float *a = this->a.data(), *bt = this->bt.data();
   float *c = this->c.data();
-  // Four columns at a time over blocks of rows and of the sum: what a careful user writes before reaching for a library.
+  // Four columns at a time over blocks of rows and of the sum: what a careful user writes before reaching for
+  // a library.
   constexpr int rows = 256, depth = 128;
 #pragma omp parallel for schedule(static)
   for (int j = 0; j < n; ++j)

@@ -11,8 +11,11 @@ struct Sgemm {
   static Sgemm load(const std::string &dir) {
     if (dir.empty())
       return generate(70);
-    auto read = [&](const std::string &file) { return harness::readNumbers(dir + "/parboil/sgemm/small/" + file); };
-    std::vector<double> a = read("input/matrix1.txt"), b = read("input/matrix2t.txt"), c = read("output/matrix3.txt");
+    auto read = [&](const std::string &file) {
+      return harness::readNumbers(dir + "/parboil/sgemm/small/" + file);
+    };
+    std::vector<double> a = read("input/matrix1.txt"), b = read("input/matrix2t.txt"),
+                        c = read("output/matrix3.txt");
     Sgemm p;
     p.m = int(a[0]), p.k = int(a[1]), p.n = int(b[0]);
     p.a.assign(a.begin() + 2, a.end());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// y = A x with a sparse matrix in jagged-diagonal storage: rows sorted by length, stored diagonal by diagonal (Parboil's spmv).
+// y = A x with a sparse matrix in jagged-diagonal storage: rows sorted by length, stored diagonal by diagonal
+// (Parboil's spmv).
 #pragma once
 #include "../common/harness.hpp"
 #include <numeric>
@@ -39,7 +40,8 @@ struct Spmv {
     char *s = text.data();
     while (*s == '%')
       s = std::strchr(s, '\n') + 1;
-    int rows = int(std::strtol(s, &s, 10)), columns = int(std::strtol(s, &s, 10)), count = int(std::strtol(s, &s, 10));
+    int rows = int(std::strtol(s, &s, 10)), columns = int(std::strtol(s, &s, 10)),
+        count = int(std::strtol(s, &s, 10));
     p.plain.resize(rows);
     for (int i = 0; i < count; ++i) {
       int r = int(std::strtol(s, &s, 10)) - 1, c = int(std::strtol(s, &s, 10)) - 1;

@@ -2,14 +2,17 @@
 #include "problem.hpp"
 #include <tessera/hetero.h>
 
-static void diffuse(float *image, size_t imageBytes, float *coefficient, size_t coefficientBytes, float *north, size_t northBytes,
-                    float *south, size_t southBytes, float *west, size_t westBytes, float *east, size_t eastBytes, float *sums,
-                    size_t sumsBytes, int rows, int columns) {
+static void diffuse(float *image, size_t imageBytes, float *coefficient, size_t coefficientBytes,
+                    float *north, size_t northBytes, float *south, size_t southBytes, float *west,
+                    size_t westBytes, float *east, size_t eastBytes, float *sums, size_t sumsBytes, int rows,
+                    int columns) {
   void *section = __hetero_section_begin();
-  void *task = __hetero_task_begin(4, image, imageBytes, sums, sumsBytes, rows, columns, 1, sums, sumsBytes, "statistics");
+  void *task = __hetero_task_begin(4, image, imageBytes, sums, sumsBytes, rows, columns, 1, sums, sumsBytes,
+                                   "statistics");
   float sum = 0, squares = 0;
   for (int i = 0; i < rows * columns; ++i) {
-    __hetero_parallel_loop(1, 4, image, imageBytes, sums, sumsBytes, rows, columns, 1, sums, sumsBytes, "sums");
+    __hetero_parallel_loop(1, 4, image, imageBytes, sums, sumsBytes, rows, columns, 1, sums, sumsBytes,
+                           "sums");
     sum += image[i];
     squares += image[i] * image[i];
   }
@@ -18,9 +21,10 @@ static void diffuse(float *image, size_t imageBytes, float *coefficient, size_t 
   __hetero_task_end(task);
   for (int i = 0; i < rows; ++i)
     for (int j = 0; j < columns; ++j) {
-      __hetero_parallel_loop(2, 9, image, imageBytes, coefficient, coefficientBytes, north, northBytes, south, southBytes, west,
-                             westBytes, east, eastBytes, sums, sumsBytes, rows, columns, 5, coefficient, coefficientBytes, north,
-                             northBytes, south, southBytes, west, westBytes, east, eastBytes, "coefficients");
+      __hetero_parallel_loop(2, 9, image, imageBytes, coefficient, coefficientBytes, north, northBytes, south,
+                             southBytes, west, westBytes, east, eastBytes, sums, sumsBytes, rows, columns, 5,
+                             coefficient, coefficientBytes, north, northBytes, south, southBytes, west,
+                             westBytes, east, eastBytes, "coefficients");
       float count = float(rows * columns), mean = sums[0] / count, variance = sums[1] / count - mean * mean;
       float q0 = variance / (mean * mean);
       int up = i > 0 ? i - 1 : 0, down = i < rows - 1 ? i + 1 : rows - 1;
@@ -39,13 +43,15 @@ static void diffuse(float *image, size_t imageBytes, float *coefficient, size_t 
     }
   for (int i = 0; i < rows; ++i)
     for (int j = 0; j < columns; ++j) {
-      __hetero_parallel_loop(2, 8, image, imageBytes, coefficient, coefficientBytes, north, northBytes, south, southBytes, west,
-                             westBytes, east, eastBytes, rows, columns, 1, image, imageBytes, "update");
+      __hetero_parallel_loop(2, 8, image, imageBytes, coefficient, coefficientBytes, north, northBytes, south,
+                             southBytes, west, westBytes, east, eastBytes, rows, columns, 1, image,
+                             imageBytes, "update");
       int down = i < rows - 1 ? i + 1 : rows - 1, right = j < columns - 1 ? j + 1 : columns - 1;
       float c = coefficient[i * columns + j];
-      image[i * columns + j] += 0.25f * Srad::lambda *
-                                (c * north[i * columns + j] + coefficient[down * columns + j] * south[i * columns + j] +
-                                 c * west[i * columns + j] + coefficient[i * columns + right] * east[i * columns + j]);
+      image[i * columns + j] +=
+          0.25f * Srad::lambda *
+          (c * north[i * columns + j] + coefficient[down * columns + j] * south[i * columns + j] +
+           c * west[i * columns + j] + coefficient[i * columns + right] * east[i * columns + j]);
     }
   __hetero_section_end(section);
 }
@@ -54,9 +60,9 @@ void Srad::hetero() {
   size_t bytes = image.size() * sizeof(float);
   float sums[2];
   for (int s = 0; s < steps; ++s) {
-    void *run = __hetero_launch((void *)diffuse, 9, image.data(), bytes, coefficient.data(), bytes, north.data(), bytes,
-                                south.data(), bytes, west.data(), bytes, east.data(), bytes, sums, sizeof(sums), rows, columns, 1,
-                                image.data(), bytes);
+    void *run = __hetero_launch((void *)diffuse, 9, image.data(), bytes, coefficient.data(), bytes,
+                                north.data(), bytes, south.data(), bytes, west.data(), bytes, east.data(),
+                                bytes, sums, sizeof(sums), rows, columns, 1, image.data(), bytes);
     __hetero_wait(run);
   }
 }

@@ -2,8 +2,8 @@
 #include "problem.hpp"
 
 void Srad::openmp() {
-  float *image = this->image.data(), *c = coefficient.data(), *n = north.data(), *s = south.data(), *w = west.data(),
-        *e = east.data();
+  float *image = this->image.data(), *c = coefficient.data(), *n = north.data(), *s = south.data(),
+        *w = west.data(), *e = east.data();
   int rows = this->rows, columns = this->columns;
   size_t count = size_t(rows) * columns;
   for (int step = 0; step < steps; ++step) {
@@ -35,8 +35,8 @@ void Srad::openmp() {
       for (int j = 0; j < columns; ++j) {
         int right = j < columns - 1 ? j + 1 : j;
         image[base + j] += 0.25f * lambda *
-                           (c[base + j] * n[base + j] + c[below + j] * s[base + j] + c[base + j] * w[base + j] +
-                            c[base + right] * e[base + j]);
+                           (c[base + j] * n[base + j] + c[below + j] * s[base + j] +
+                            c[base + j] * w[base + j] + c[base + right] * e[base + j]);
       }
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Speckle-reducing anisotropic diffusion of an image: statistics of the whole image, then two stencils, each iteration (Rodinia's srad).
+// Speckle-reducing anisotropic diffusion of an image: statistics of the whole image, then two stencils, each
+// iteration (Rodinia's srad).
 #pragma once
 #include "../common/harness.hpp"
 
@@ -45,12 +46,15 @@ struct Srad {
       for (double v : a)
         sum += v, squares += v * v;
       double mean = sum / a.size(), q0 = (squares / a.size() - mean * mean) / (mean * mean);
-      auto at = [&](int i, int j) { return size_t(std::clamp(i, 0, rows - 1)) * columns + std::clamp(j, 0, columns - 1); };
+      auto at = [&](int i, int j) {
+        return size_t(std::clamp(i, 0, rows - 1)) * columns + std::clamp(j, 0, columns - 1);
+      };
       for (int i = 0; i < rows; ++i)
         for (int j = 0; j < columns; ++j) {
           size_t k = at(i, j);
           double v = a[k];
-          d[0][k] = a[at(i - 1, j)] - v, d[1][k] = a[at(i + 1, j)] - v, d[2][k] = a[at(i, j - 1)] - v, d[3][k] = a[at(i, j + 1)] - v;
+          d[0][k] = a[at(i - 1, j)] - v, d[1][k] = a[at(i + 1, j)] - v, d[2][k] = a[at(i, j - 1)] - v,
+          d[3][k] = a[at(i, j + 1)] - v;
           double g2 = 0, l = 0;
           for (auto &e : d)
             g2 += e[k] * e[k], l += e[k];
@@ -61,7 +65,8 @@ struct Srad {
       for (int i = 0; i < rows; ++i)
         for (int j = 0; j < columns; ++j) {
           size_t k = at(i, j);
-          a[k] += 0.25 * lambda * (c[k] * d[0][k] + c[at(i + 1, j)] * d[1][k] + c[k] * d[2][k] + c[at(i, j + 1)] * d[3][k]);
+          a[k] += 0.25 * lambda *
+                  (c[k] * d[0][k] + c[at(i + 1, j)] * d[1][k] + c[k] * d[2][k] + c[at(i, j + 1)] * d[3][k]);
         }
     }
     return harness::compare(image, a, 1e-3, 1e-4, "image");

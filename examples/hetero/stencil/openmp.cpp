@@ -13,7 +13,8 @@ void Stencil::openmp() {
         float *out = b + z * plane + y * row;
 #pragma omp simd
         for (int x = 1; x < nx - 1; ++x)
-          out[x] = (c[x + 1] + c[x - 1] + c[x + row] + c[x - row] + c[x + plane] + c[x - plane]) * c1 - c[x] * c0;
+          out[x] =
+              (c[x + 1] + c[x - 1] + c[x + row] + c[x - row] + c[x + plane] + c[x - plane]) * c1 - c[x] * c0;
       }
     std::swap(from, to);
   }

@@ -40,7 +40,9 @@ struct Stencil {
         for (int y = 1; y + 1 < ny; ++y)
           for (int x = 1; x + 1 < nx; ++x) {
             size_t at = (size_t(z) * ny + y) * nx + x, row = nx, plane = size_t(nx) * ny;
-            b[at] = (a[at - 1] + a[at + 1] + a[at - row] + a[at + row] + a[at - plane] + a[at + plane]) / 36.0 - a[at] / 6.0;
+            b[at] =
+                (a[at - 1] + a[at + 1] + a[at - row] + a[at + row] + a[at - plane] + a[at + plane]) / 36.0 -
+                a[at] / 6.0;
           }
       std::swap(a, b);
     }

@@ -17,14 +17,15 @@ static int findBin(const double *border, double dot) {
   return dot < border[high] ? high + 1 : high;
 }
 
-static void correlate(const double *x, size_t xBytes, const double *y, size_t yBytes, const double *z, size_t zBytes,
-                      const double *border, size_t borderBytes, long *dd, size_t ddBytes, long *dr, size_t drBytes, long *rr,
-                      size_t rrBytes, int points, int sets) {
+static void correlate(const double *x, size_t xBytes, const double *y, size_t yBytes, const double *z,
+                      size_t zBytes, const double *border, size_t borderBytes, long *dd, size_t ddBytes,
+                      long *dr, size_t drBytes, long *rr, size_t rrBytes, int points, int sets) {
   void *section = __hetero_section_begin();
   for (int s = 0; s < sets + 1; ++s)
     for (int i = 0; i < points; ++i) {
-      __hetero_parallel_loop(2, 9, x, xBytes, y, yBytes, z, zBytes, border, borderBytes, dd, ddBytes, dr, drBytes, rr, rrBytes,
-                             points, sets, 3, dd, ddBytes, dr, drBytes, rr, rrBytes, "correlate");
+      __hetero_parallel_loop(2, 9, x, xBytes, y, yBytes, z, zBytes, border, borderBytes, dd, ddBytes, dr,
+                             drBytes, rr, rrBytes, points, sets, 3, dd, ddBytes, dr, drBytes, rr, rrBytes,
+                             "correlate");
       int own = s * points + i;
       double px = x[own], py = y[own], pz = z[own];
       for (int j = i + 1; j < points; ++j) {
@@ -46,9 +47,10 @@ static void correlate(const double *x, size_t xBytes, const double *y, size_t yB
 
 void Tpacf::hetero() {
   auto bytes = [](auto &v) { return v.size() * sizeof(v[0]); };
-  void *run = __hetero_launch((void *)correlate, 9, x.data(), bytes(x), y.data(), bytes(y), z.data(), bytes(z), border.data(),
-                              bytes(border), dd.data(), bytes(dd), dr.data(), bytes(dr), rr.data(), bytes(rr), points, sets, 3,
-                              dd.data(), bytes(dd), dr.data(), bytes(dr), rr.data(), bytes(rr));
+  void *run = __hetero_launch((void *)correlate, 9, x.data(), bytes(x), y.data(), bytes(y), z.data(),
+                              bytes(z), border.data(), bytes(border), dd.data(), bytes(dd), dr.data(),
+                              bytes(dr), rr.data(), bytes(rr), points, sets, 3, dd.data(), bytes(dd),
+                              dr.data(), bytes(dr), rr.data(), bytes(rr));
   __hetero_wait(run);
 }
 

@@ -19,7 +19,8 @@ void Tpacf::openmp() {
   const double *x = this->x.data(), *y = this->y.data(), *z = this->z.data(), *border = this->border.data();
   long *dd = this->dd.data(), *dr = this->dr.data(), *rr = this->rr.data();
   int points = this->points;
-#pragma omp parallel for collapse(2) schedule(dynamic, 16) reduction(+ : dd[:bins + 2], dr[:bins + 2], rr[:bins + 2])
+#pragma omp parallel for collapse(2) schedule(dynamic, 16)                                                   \
+    reduction(+ : dd[ : bins + 2], dr[ : bins + 2], rr[ : bins + 2])
   for (int s = 0; s <= sets; ++s)
     for (int i = 0; i < points; ++i) {
       int own = s * points + i;

@@ -5,10 +5,11 @@
 
 struct Tpacf {
   static constexpr int bins = 20;
-  int points, sets;                       // points of each set; random sets beside the observed one
-  std::vector<double> x, y, z;            // of all sets, the observed one first
-  std::vector<double> border;             // cosines, from the largest down
-  std::vector<long> dd, dr, rr;           // pairs within the observed set, across, within the random sets; bins + 2 each
+  int points, sets;            // points of each set; random sets beside the observed one
+  std::vector<double> x, y, z; // of all sets, the observed one first
+  std::vector<double> border;  // cosines, from the largest down
+  std::vector<long> dd, dr,
+      rr; // pairs within the observed set, across, within the random sets; bins + 2 each
   std::vector<double> reference;
 
   void borders() {
@@ -29,8 +30,8 @@ struct Tpacf {
     p.points = 487, p.sets = 100;
     p.borders();
     for (int s = 0; s <= p.sets; ++s) {
-      std::vector<double> sky =
-          harness::readNumbers(base + "input/" + (s ? "Randompnts." + std::to_string(s) : std::string("Datapnts.1")));
+      std::vector<double> sky = harness::readNumbers(
+          base + "input/" + (s ? "Randompnts." + std::to_string(s) : std::string("Datapnts.1")));
       for (int i = 0; i < p.points; ++i)
         p.add(sky[2 * i], sky[2 * i + 1]);
     }
@@ -72,7 +73,8 @@ struct Tpacf {
         }
     } else {
       for (int k = 1; k <= bins; ++k)
-        d[k] = long(reference[3 * k - 3]), m[k] = long(reference[3 * k - 2]), r[k] = long(reference[3 * k - 1]);
+        d[k] = long(reference[3 * k - 3]), m[k] = long(reference[3 * k - 2]),
+        r[k] = long(reference[3 * k - 1]);
       d[0] = dd[0], m[0] = dr[0], r[0] = rr[0];
       d[bins + 1] = dd[bins + 1], m[bins + 1] = dr[bins + 1], r[bins + 1] = rr[bins + 1];
     }

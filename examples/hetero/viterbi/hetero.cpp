@@ -2,12 +2,14 @@
 #include "problem.hpp"
 #include <tessera/hetero.h>
 
-static void decode(const uint8_t *received, size_t receivedBytes, const uint8_t *expected, size_t expectedBytes, uint8_t *choices,
-                   size_t choicesBytes, uint8_t *decoded, size_t decodedBytes, int messages) {
+static void decode(const uint8_t *received, size_t receivedBytes, const uint8_t *expected,
+                   size_t expectedBytes, uint8_t *choices, size_t choicesBytes, uint8_t *decoded,
+                   size_t decodedBytes, int messages) {
   void *section = __hetero_section_begin();
   for (int m = 0; m < messages; ++m) {
-    __hetero_parallel_loop(1, 5, received, receivedBytes, expected, expectedBytes, choices, choicesBytes, decoded, decodedBytes,
-                           messages, 2, choices, choicesBytes, decoded, decodedBytes, "viterbi");
+    __hetero_parallel_loop(1, 5, received, receivedBytes, expected, expectedBytes, choices, choicesBytes,
+                           decoded, decodedBytes, messages, 2, choices, choicesBytes, decoded, decodedBytes,
+                           "viterbi");
     int cost[Viterbi::states], next[Viterbi::states];
     for (int s = 0; s < Viterbi::states; ++s)
       cost[s] = s == 0 ? 0 : 10000;
@@ -36,9 +38,9 @@ static void decode(const uint8_t *received, size_t receivedBytes, const uint8_t 
 
 void Viterbi::hetero() {
   auto bytes = [](auto &v) { return v.size() * sizeof(v[0]); };
-  void *run = __hetero_launch((void *)decode, 5, received.data(), bytes(received), expected.data(), bytes(expected),
-                              choices.data(), bytes(choices), decoded.data(), bytes(decoded), messages, 2, choices.data(),
-                              bytes(choices), decoded.data(), bytes(decoded));
+  void *run = __hetero_launch((void *)decode, 5, received.data(), bytes(received), expected.data(),
+                              bytes(expected), choices.data(), bytes(choices), decoded.data(), bytes(decoded),
+                              messages, 2, choices.data(), bytes(choices), decoded.data(), bytes(decoded));
   __hetero_wait(run);
 }
 

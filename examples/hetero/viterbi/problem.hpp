@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Viterbi decoding of messages sent with the convolutional code of rate 1/2 and constraint length 7 (polynomials 133 and 171 octal),
-// as in the Mini-ERA workload's radio.
+// Viterbi decoding of messages sent with the convolutional code of rate 1/2 and constraint length 7
+// (polynomials 133 and 171 octal), as in the Mini-ERA workload's radio.
 #pragma once
 #include "../common/harness.hpp"
 
 struct Viterbi {
   static constexpr int states = 64, length = 512; // bits of a message, six of them to return to state 0
   int messages;
-  std::vector<uint8_t> sent, received, decoded; // messages x length; messages x 2 length, hard bits; messages x length
-  std::vector<uint8_t> expected;                // 2 x states: the two bits that each transition sends, by state and input
-  std::vector<uint8_t> choices;                 // messages x length x states: which predecessor won
+  std::vector<uint8_t> sent, received,
+      decoded;                   // messages x length; messages x 2 length, hard bits; messages x length
+  std::vector<uint8_t> expected; // 2 x states: the two bits that each transition sends, by state and input
+  std::vector<uint8_t> choices;  // messages x length x states: which predecessor won
 
   static constexpr int parity(int v) {
     int p = 0;
@@ -50,6 +51,8 @@ struct Viterbi {
     size_t wrong = 0;
     for (size_t i = 0; i < sent.size(); ++i)
       wrong += decoded[i] != sent[i];
-    return wrong > sent.size() / 500 ? std::to_string(wrong) + " of " + std::to_string(sent.size()) + " bits are wrong" : "";
+    return wrong > sent.size() / 500
+               ? std::to_string(wrong) + " of " + std::to_string(sent.size()) + " bits are wrong"
+               : "";
   }
 };

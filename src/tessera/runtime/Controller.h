@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Moves along a trade-off curve while a program runs, so that a goal holds under changing conditions: a deadline for each batch, a mean
-// throughput, or a mean energy. It never leaves the points it was given, so the curve's end is the floor of quality.
+// Moves along a trade-off curve while a program runs, so that a goal holds under changing conditions: a
+// deadline for each batch, a mean throughput, or a mean energy. It never leaves the points it was given, so
+// the curve's end is the floor of quality.
 #pragma once
 
 #include "tessera/base/Status.h"
@@ -21,8 +22,8 @@ struct ControlPoint {
 
 struct ControlGoal {
   enum Kind { Deadline, MeanTime, MeanEnergy } kind = Deadline;
-  double value = 0;       ///< milliseconds or joules a batch
-  double margin = 0.07;   ///< a deadline is planned for with this much to spare
+  double value = 0;        ///< milliseconds or joules a batch
+  double margin = 0.07;    ///< a deadline is planned for with this much to spare
   double hysteresis = 0.1; ///< how much better the next more exact point must fit before it is taken
 };
 

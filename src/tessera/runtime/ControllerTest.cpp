@@ -21,8 +21,8 @@ struct Outcome {
 };
 
 // Batches on a machine whose slowness is a function of the batch, with noise; counts from batch `from` on.
-static Outcome simulate(Controller &controller, const std::vector<ControlPoint> &points, double deadline, int batches, int from,
-                        double noise, const std::function<double(int)> &slowness) {
+static Outcome simulate(Controller &controller, const std::vector<ControlPoint> &points, double deadline,
+                        int batches, int from, double noise, const std::function<double(int)> &slowness) {
   std::mt19937 random(1);
   std::lognormal_distribution<double> jitter(0, noise);
   Outcome outcome;
@@ -59,7 +59,8 @@ TEST(Controller, MeetsTheDeadlineAfterTheMachineSlowsDown) {
 
 TEST(Controller, ComesBack) {
   auto controller = Controller::create(curve(), {ControlGoal::Deadline, 12});
-  Outcome o = simulate(*controller, curve(), 12, 2000, 1510, 0.02, [](int b) { return b < 500 || b >= 1500 ? 1.0 : 2.0; });
+  Outcome o = simulate(*controller, curve(), 12, 2000, 1510, 0.02,
+                       [](int b) { return b < 500 || b >= 1500 ? 1.0 : 2.0; });
   EXPECT_GT(o.met, 0.95);
   EXPECT_EQ(o.loss, 0);
 }
@@ -114,7 +115,8 @@ TEST(Controller, LearnsThatAPointIsSlowerThanTheCurveSays) {
 TEST(Controller, Refusals) {
   EXPECT_EQ(Controller::create({}, {ControlGoal::Deadline, 1}).status().message(),
             "the trade-off curve is empty; tune the program first");
-  EXPECT_EQ(Controller::create(curve(), {ControlGoal::Deadline, 0}).status().message(), "the goal must be positive");
+  EXPECT_EQ(Controller::create(curve(), {ControlGoal::Deadline, 0}).status().message(),
+            "the goal must be positive");
   EXPECT_EQ(Controller::create({{0, 0, 0}}, {ControlGoal::Deadline, 1}).status().message(),
             "point 0 of the curve has no time; install the program on this machine");
   EXPECT_EQ(Controller::create({{0, 1, 0}}, {ControlGoal::MeanEnergy, 1}).status().message(),

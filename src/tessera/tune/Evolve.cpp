@@ -9,7 +9,8 @@
 namespace tessera::tune {
 
 std::vector<Point> evolve(std::span<const Operation> operations, std::vector<Point> start,
-                          const std::function<double(std::span<const uint16_t>)> &loss, const EvolveOptions &options) {
+                          const std::function<double(std::span<const uint16_t>)> &loss,
+                          const EvolveOptions &options) {
   Stream random(options.seed);
   std::set<std::vector<uint16_t>> known;
   std::vector<Point> all;

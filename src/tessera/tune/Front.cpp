@@ -30,8 +30,8 @@ struct Step {
 } // namespace
 
 std::vector<Point> solveFront(std::span<const Operation> operations, double maxLoss, double resolution) {
-  // The least that the operations after each one can add: a partial configuration above the bound may still come back by knobs that
-  // improve quality.
+  // The least that the operations after each one can add: a partial configuration above the bound may still
+  // come back by knobs that improve quality.
   std::vector<double> rest(operations.size() + 1, 0);
   for (size_t i = operations.size(); i-- > 0;) {
     double least = 0;

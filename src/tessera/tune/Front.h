@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The trade-off between cost and loss when each operation picks one of several knobs and losses add up: a multiple-choice knapsack, solved
-// for all budgets at once.
+// The trade-off between cost and loss when each operation picks one of several knobs and losses add up: a
+// multiple-choice knapsack, solved for all budgets at once.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ struct Point {
 /// Keeps the points that no other one beats in both cost and loss, ordered by loss.
 std::vector<Point> paretoFront(std::vector<Point> points);
 
-/// All optimal trade-offs with a loss of at most `maxLoss`, exact up to `resolution` in the loss of each operation (0: exact, which may
-/// take exponential room). Deterministic.
+/// All optimal trade-offs with a loss of at most `maxLoss`, exact up to `resolution` in the loss of each
+/// operation (0: exact, which may take exponential room). Deterministic.
 std::vector<Point> solveFront(std::span<const Operation> operations, double maxLoss, double resolution);
 
 } // namespace tessera::tune

@@ -58,8 +58,10 @@ double psnr(std::span<const float> got, std::span<const float> golden, double pe
   return mean == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(peak * peak / mean);
 }
 
-double ssim(std::span<const float> got, std::span<const float> golden, int64_t height, int64_t width, double peak) {
-  TESSERA_CHECK(int64_t(got.size()) == height * width && got.size() == golden.size()) << "images of another size";
+double ssim(std::span<const float> got, std::span<const float> golden, int64_t height, int64_t width,
+            double peak) {
+  TESSERA_CHECK(int64_t(got.size()) == height * width && got.size() == golden.size())
+      << "images of another size";
   constexpr int64_t window = 8, step = 4;
   // The constants of the original definition: 1 % and 3 % of the range, squared.
   double c1 = 0.01 * peak * 0.01 * peak, c2 = 0.03 * peak * 0.03 * peak, total = 0;

@@ -27,7 +27,8 @@ std::vector<uint8_t> correctItems(const Scores &scores, std::span<const int32_t>
 /// The share of ones.
 double share(std::span<const uint8_t> flags);
 
-/// ‖got − golden‖ / ‖golden‖ in the norm 1 or 2; 0 for two zero vectors, infinity where only the golden one is zero.
+/// ‖got − golden‖ / ‖golden‖ in the norm 1 or 2; 0 for two zero vectors, infinity where only the golden one
+/// is zero.
 double relativeError(std::span<const float> got, std::span<const float> golden, int norm);
 
 /// The mean of |got − golden| ^ norm.
@@ -37,7 +38,8 @@ double meanError(std::span<const float> got, std::span<const float> golden, int 
 double psnr(std::span<const float> got, std::span<const float> golden, double peak);
 
 /// Mean structural similarity of two images of height x width over windows of 8 x 8, values up to `peak`.
-double ssim(std::span<const float> got, std::span<const float> golden, int64_t height, int64_t width, double peak);
+double ssim(std::span<const float> got, std::span<const float> golden, int64_t height, int64_t width,
+            double peak);
 
 /// A metric by its name on the command line: top1, topK, l1, l2, relative, psnr, ssim.
 struct MetricKind {

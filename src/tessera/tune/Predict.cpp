@@ -15,7 +15,8 @@ double sumOfLosses(std::span<const Operation> operations, std::span<const uint16
 }
 
 OutputModel::OutputModel(Scores exactScores, std::vector<int32_t> itemLabels, int k)
-    : exact(std::move(exactScores)), labels(std::move(itemLabels)), k(k), correct(correctItems(exact, labels, k)) {}
+    : exact(std::move(exactScores)), labels(std::move(itemLabels)), k(k),
+      correct(correctItems(exact, labels, k)) {}
 
 void OutputModel::add(size_t op, size_t choice, const Scores &scores) {
   TESSERA_CHECK(scores.items == exact.items && scores.classes == exact.classes) << "a profile of other items";
@@ -30,7 +31,8 @@ void OutputModel::add(size_t op, size_t choice, const Scores &scores) {
 }
 
 bool OutputModel::knows(size_t op, size_t choice) const {
-  return choice == 0 || (op < differences.size() && choice < differences[op].size() && !differences[op][choice].empty());
+  return choice == 0 ||
+         (op < differences.size() && choice < differences[op].size() && !differences[op][choice].empty());
 }
 
 PairedLoss OutputModel::predict(std::span<const uint16_t> picks) const {
@@ -46,7 +48,8 @@ PairedLoss OutputModel::predict(std::span<const uint16_t> picks) const {
   return pairedLoss(correct, correctItems(sum, labels, k));
 }
 
-void OutputModel::fitScale(std::span<const std::vector<uint16_t>> configurations, std::span<const double> measured) {
+void OutputModel::fitScale(std::span<const std::vector<uint16_t>> configurations,
+                           std::span<const double> measured) {
   double best = factor, least = -1;
   for (int step = 0; step <= 30; ++step) {
     factor = 0.5 + 0.05 * step;
@@ -75,7 +78,8 @@ Prediction Corrected::correct(double predicted, int64_t approximated, int64_t it
   double xx = 1e-4, xy = 0, yy = 4, xr = 0, yr = 0;
   for (const Seen &s : seen) {
     double r = s.measured - s.predicted;
-    xx += s.predicted * s.predicted, xy += s.predicted * s.approximated, yy += s.approximated * s.approximated;
+    xx += s.predicted * s.predicted, xy += s.predicted * s.approximated,
+        yy += s.approximated * s.approximated;
     xr += s.predicted * r, yr += s.approximated * r;
   }
   double det = xx * yy - xy * xy, a = (xr * yy - yr * xy) / det, b = (yr * xx - xr * xy) / det, left = 0;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a configuration will do to quality, from profiles of one operation at a time. Three predictors: the sum of the changes of quality
-// (`sumOfLosses`, ApproxTuner's second), the sum of the changes of the outputs (`OutputModel::predict` with its scale, ApproxTuner's first),
-// and the latter corrected by what was measured, with its uncertainty (`Corrected`).
+// What a configuration will do to quality, from profiles of one operation at a time. Three predictors: the
+// sum of the changes of quality
+// (`sumOfLosses`, ApproxTuner's second), the sum of the changes of the outputs (`OutputModel::predict` with
+// its scale, ApproxTuner's first), and the latter corrected by what was measured, with its uncertainty
+// (`Corrected`).
 #pragma once
 
 #include "tessera/tune/Front.h"
@@ -22,7 +24,8 @@ double sumOfLosses(std::span<const Operation> operations, std::span<const uint16
 class OutputModel {
 public:
   OutputModel(Scores exact, std::vector<int32_t> labels, int k = 1);
-  /// Says what the scores are when only operation `op` runs choice `choice`. Choice 0 is exact and is not told.
+  /// Says what the scores are when only operation `op` runs choice `choice`. Choice 0 is exact and is not
+  /// told.
   void add(size_t op, size_t choice, const Scores &scores);
   bool knows(size_t op, size_t choice) const;
 
@@ -47,8 +50,9 @@ struct Prediction {
   double loss, deviation;
 };
 
-/// Corrects a predictor by the residuals of configurations that were measured: residuals grow with the predicted loss and the number of
-/// operations that are not exact, so a straight line in both is fitted, and what it leaves is the uncertainty.
+/// Corrects a predictor by the residuals of configurations that were measured: residuals grow with the
+/// predicted loss and the number of operations that are not exact, so a straight line in both is fitted, and
+/// what it leaves is the uncertainty.
 class Corrected {
 public:
   /// Features of a configuration: its predicted loss, and how many picks are not exact.

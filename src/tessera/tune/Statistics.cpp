@@ -72,8 +72,8 @@ double Stream::normal() {
   return std::sqrt(-2 * std::log(u)) * std::cos(2 * M_PI * v);
 }
 
-std::vector<std::vector<int64_t>> stratifiedSplit(std::span<const int32_t> labels, std::span<const double> shares,
-                                                  uint64_t seed) {
+std::vector<std::vector<int64_t>> stratifiedSplit(std::span<const int32_t> labels,
+                                                  std::span<const double> shares, uint64_t seed) {
   std::map<int32_t, std::vector<int64_t>> byLabel;
   for (size_t i = 0; i < labels.size(); ++i)
     byLabel[labels[i]].push_back(int64_t(i));

@@ -23,18 +23,19 @@ Interval wilson(int64_t hits, int64_t count, double confidence = 0.95);
 struct PairedLoss {
   int64_t count = 0, lost = 0, won = 0; ///< right before and wrong after; wrong before and right after
   double loss() const { return count ? double(lost - won) / double(count) : 0; }
-  /// What the loss on further items stays below with this one-sided confidence (Agresti and Min's adjusted interval).
+  /// What the loss on further items stays below with this one-sided confidence (Agresti and Min's adjusted
+  /// interval).
   double upperBound(double confidence = 0.95) const;
 };
 PairedLoss pairedLoss(std::span<const uint8_t> before, std::span<const uint8_t> after);
 
-/// The largest measured loss on `count` items, when a share `changed` of all answers changes, that still keeps `bound` with this
-/// confidence.
+/// The largest measured loss on `count` items, when a share `changed` of all answers changes, that still
+/// keeps `bound` with this confidence.
 double spendable(double bound, int64_t count, double changed, double confidence = 0.95);
 
 /// Items dealt into parts of the given shares, each label alike in every part; the same for the same seed.
-std::vector<std::vector<int64_t>> stratifiedSplit(std::span<const int32_t> labels, std::span<const double> shares,
-                                                  uint64_t seed);
+std::vector<std::vector<int64_t>> stratifiedSplit(std::span<const int32_t> labels,
+                                                  std::span<const double> shares, uint64_t seed);
 
 /// A counter-based generator: the i-th number of a stream is a function of (seed, i) alone, on every machine.
 class Stream {

@@ -118,7 +118,8 @@ TEST(Statistics, SplitsAreStratifiedAndSeeded) {
   for (size_t i = 0; i < labels.size(); ++i)
     labels[i] = int32_t(i % 10);
   double shares[] = {0.5, 0.3, 0.2};
-  auto a = stratifiedSplit(labels, shares, 7), b = stratifiedSplit(labels, shares, 7), c = stratifiedSplit(labels, shares, 8);
+  auto a = stratifiedSplit(labels, shares, 7), b = stratifiedSplit(labels, shares, 7),
+       c = stratifiedSplit(labels, shares, 8);
   EXPECT_EQ(a, b);
   EXPECT_NE(a, c);
   ASSERT_EQ(a[0].size(), 500u);
@@ -175,7 +176,8 @@ TEST(Metrics, Names) {
 }
 
 TEST(Predict, OutputsAddUp) {
-  // Two classes: choice 1 of either operation moves the scores by 0.4, so that only both together change the answer.
+  // Two classes: choice 1 of either operation moves the scores by 0.4, so that only both together change the
+  // answer.
   Scores exact{{1.0f, 0.5f, 0.0f, 1.0f}, 2, 2};
   OutputModel model(exact, {0, 1});
   Scores moved = exact;
@@ -215,7 +217,8 @@ TEST(Evolve, FindsWhatAdditionMisses) {
   std::vector<Point> additive = solveFront(operations, 0.02, 0);
   EvolveOptions options;
   options.maxLoss = 0.02;
-  std::vector<Point> a = evolve(operations, additive, loss, options), b = evolve(operations, additive, loss, options);
+  std::vector<Point> a = evolve(operations, additive, loss, options),
+                     b = evolve(operations, additive, loss, options);
   ASSERT_EQ(a.size(), b.size());
   for (size_t i = 0; i < a.size(); ++i)
     EXPECT_EQ(a[i].picks, b[i].picks);
