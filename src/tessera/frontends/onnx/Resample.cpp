@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Resizing grids and sampling them at other places.
+#include "tessera/frontends/onnx/Importer.h"
+
+using namespace tessera;
+using namespace tessera::onnximport;
+using llvm::APFloat;
+
+static std::optional<SmallVector<double>> numbers(NodeContext &c, unsigned i, StringRef what) {
+  KnownPtr k = c.known(i, what);
+  if (!k || !k->isStatic()) {
+    c.fail(what + " must be known when compiling");
+    return std::nullopt;
+  }
+  SmallVector<double> list;
+  for (const Scalar &s : k->elements)
+    list.push_back(isFloat(k->type) ? s.f : double(s.i));
+  return list;
+}
+
+// An input that is there and not empty.
+static bool given(NodeContext &c, unsigned i) {
+  return c.has(i) && !(c.val(i)->rank() == 1 && c.val(i)->dims[0] == 0);
+}
+
+static void build(NodeContext &c, Value x, ArrayRef<double> scales, ArrayRef<double> roi, ArrayRef<Ext> shape,
+                  StringRef mode, StringRef coordinates, StringRef nearest) {
+  RankedTensorType type = c.typeFor(shape, c.elem(x));
+  if (!type || c.bad)
+    return;
+  c.set(0,
+        nn::ResizeOp::create(c.b, c.loc, type, x, mode, coordinates, nearest, scales, roi,
+                             APFloat(c.attrFloat("cubic_coeff_a", -0.75)), c.attrInt("exclude_outside", 0) != 0,
+                             c.attrInt("antialias", 0) != 0, APFloat(c.attrFloat("extrapolation_value", 0)),
+                             isUnsigned(c.type(0))),
+        c.type(0));
+}
+
+static void resize(NodeContext &c) {
+  Value x = c.v(0);
+  int64_t rank = c.rank(x);
+  std::string mode = c.attrString("mode", "nearest"),
+              coordinates = c.attrString("coordinate_transformation_mode", c.opset < 11 ? "asymmetric" : "half_pixel"),
+              nearest = c.attrString("nearest_mode", c.opset < 11 ? "floor" : "round_prefer_floor"),
+              policy = c.attrString("keep_aspect_ratio_policy", "stretch");
+  std::optional<Ints> axes = c.axes(c.hasAttr("axes") ? c.attrInts("axes") : range(0, rank), rank);
+  if (!axes || c.bad)
+    return;
+  SmallVector<double> scales(rank, 1), roi(2 * rank, 0);
+  for (int64_t i = 0; i < rank; ++i)
+    roi[rank + i] = 1;
+  int64_t n = axes->size();
+  unsigned roiInput = 1, scaleInput = c.opset < 11 ? 1 : 2;
+  if (c.opset >= 11 && given(c, roiInput) && coordinates == "tf_crop_and_resize") {
+    auto list = numbers(c, roiInput, "roi");
+    if (!list || int64_t(list->size()) != 2 * n)
+      return void(c.fail("expected a region of " + Twine(2 * n) + " elements"));
+    for (auto [i, axis] : llvm::enumerate(*axes)) {
+      roi[axis] = (*list)[i];
+      roi[rank + axis] = (*list)[n + i];
+    }
+  }
+  Exts shape = c.exts(x);
+  bool bySize = c.opset >= 11 && given(c, 3);
+  auto list = numbers(c, bySize ? 3 : scaleInput, bySize ? "sizes" : "scales");
+  if (!list || int64_t(list->size()) != n)
+    return void(c.fail("expected " + Twine(n) + " scales or sizes"));
+  if (!bySize)
+    for (auto [i, axis] : llvm::enumerate(*axes)) {
+      double scale = scales[axis] = static_cast<float>((*list)[i]);
+      if (!(scale > 0) || scale > 1e9)
+        return void(c.fail("expected positive scales"));
+      if (scale == 1 && coordinates != "tf_crop_and_resize")
+        continue;
+      if (ShapedType::isDynamic(c.dim(x, axis)))
+        return void(c.fail("a dynamic extent is resized"));
+      double part = coordinates == "tf_crop_and_resize" ? roi[rank + axis] - roi[axis] : 1;
+      shape[axis] = Ext(int64_t(std::floor(double(c.dim(x, axis)) * part * scale)));
+    }
+  else {
+    double common = policy == "not_larger" ? INFINITY : 0;
+    for (auto [i, axis] : llvm::enumerate(*axes)) {
+      if (ShapedType::isDynamic(c.dim(x, axis)) || c.dim(x, axis) == 0) {
+        // The same size again is no resize; others need the extent.
+        return void(c.fail("a dynamic or empty extent is resized"));
+      }
+      scales[axis] = (*list)[i] / double(c.dim(x, axis));
+      common = policy == "not_larger" ? std::min(common, scales[axis]) : std::max(common, scales[axis]);
+      shape[axis] = Ext(int64_t((*list)[i]));
+    }
+    if (policy != "stretch")
+      for (int64_t axis : *axes) {
+        scales[axis] = common;
+        shape[axis] = Ext(int64_t(std::floor(common * double(c.dim(x, axis)) + 0.5)));
+      }
+  }
+  build(c, x, scales, roi, shape, mode, coordinates, nearest);
+}
+
+static void upsample(NodeContext &c) {
+  Value x = c.v(0);
+  int64_t rank = c.rank(x);
+  std::string mode = c.attrString("mode", "nearest");
+  std::optional<SmallVector<double>> list =
+      c.opset < 9 ? std::optional(c.attrFloats("scales")) : numbers(c, 1, "scales");
+  if (!list || int64_t(list->size()) != rank)
+    return void(c.fail("expected " + Twine(rank) + " scales"));
+  Exts shape = c.exts(x);
+  SmallVector<double> roi(2 * rank, 0);
+  for (int64_t i = 0; i < rank; ++i) {
+    roi[rank + i] = 1;
+    if ((*list)[i] == 1)
+      continue;
+    if (ShapedType::isDynamic(c.dim(x, i)) || !((*list)[i] > 0))
+      return void(c.fail("a dynamic extent is resized, or a scale is not positive"));
+    shape[i] = Ext(int64_t(std::floor(double(c.dim(x, i)) * (*list)[i])));
+  }
+  build(c, x, *list, roi, shape, mode == "bilinear" ? "linear" : mode, "asymmetric", "floor");
+}
+
+static void gridSample(NodeContext &c) {
+  std::string mode = c.attrString("mode", "linear");
+  if (mode == "bilinear" || mode == "bicubic")
+    mode.erase(0, 2);
+  std::string padding = c.attrString("padding_mode", "zeros");
+  Value x = c.v(0), grid = c.castTo(c.v(1), c.type(1), c.type(0));
+  c.set(0, c.one<nn::GridSampleOp>(x, grid, StringRef(mode), StringRef(padding), c.attrInt("align_corners", 0) != 0),
+        c.type(0));
+}
+
+// The places of a regular grid in homogeneous coordinates, times the matrices.
+static void affineGrid(NodeContext &c) {
+  DataType type = c.type(0);
+  Value theta = c.v(0);
+  std::optional<Ints> size = c.ints(1, "size");
+  if (!size)
+    return;
+  int64_t spatial = int64_t(size->size()) - 2;
+  if ((spatial != 2 && spatial != 3) || c.rank(theta) != 3)
+    return void(c.fail("expected a size of four or five extents, and a matrix for each item"));
+  bool corners = c.attrInt("align_corners", 0);
+  int64_t places = 1;
+  for (int64_t n : ArrayRef(*size).drop_front(2))
+    places = c.mul(Ext(places), Ext(n)).size;
+  if (c.bad || places < 1 || places > maxKnown * 16)
+    return void(c.fail("its grid is empty or too large"));
+  std::vector<double> base; // places x (spatial + 1): x, y, (z,) 1
+  for (int64_t at = 0; at < places; ++at) {
+    int64_t rest = at;
+    SmallVector<double> row;
+    for (int64_t d = spatial - 1; d >= 0; --d) {
+      int64_t n = (*size)[d + 2], i = rest % n;
+      rest /= n;
+      row.push_back(corners ? (n == 1 ? 0.0 : -1 + 2.0 * double(i) / double(n - 1))
+                            : (2.0 * double(i) + 1) / double(n) - 1);
+    }
+    row.push_back(1);
+    base.insert(base.end(), row.begin(), row.end());
+  }
+  Value grid = c.matmul(c.lead(c.constant(type, {places, spatial + 1}, base), 3), theta, false, true);
+  Exts shape = {Ext((*size)[0])};
+  for (int64_t n : ArrayRef(*size).drop_front(2))
+    shape.push_back(Ext(n));
+  shape.push_back(Ext(spatial));
+  c.set(0, c.reshape(grid, shape), type);
+}
+
+static void roiAlign(NodeContext &c) {
+  std::string mode = c.attrString("mode", "avg"),
+              coordinates = c.attrString("coordinate_transformation_mode", c.opset < 16 ? "output_half_pixel" : "half_pixel");
+  c.set(0,
+        c.one<nn::RoiAlignOp>(c.v(0), c.v(1), c.v(2), StringRef(mode), uint64_t(c.attrInt("output_height", 1)),
+                              uint64_t(c.attrInt("output_width", 1)), uint64_t(c.attrInt("sampling_ratio", 0)),
+                              APFloat(c.attrFloat("spatial_scale", 1)), coordinates == "half_pixel"),
+        c.type(0));
+}
+
+ArrayRef<OperatorEntry> onnximport::resampleOperators() {
+  static const OperatorEntry entries[] = {
+      {"Resize", 10, lastOpset, resize},         {"Upsample", 7, 9, upsample},
+      {"GridSample", 16, lastOpset, gridSample}, {"AffineGrid", 20, lastOpset, affineGrid},
+      {"RoiAlign", 10, lastOpset, roiAlign},
+  };
+  return entries;
+}
