@@ -10,12 +10,13 @@ PAGE = """# The command line
 This page is what the commands say of themselves; `scripts/check --fix` renews it.
 
 A command succeeds with exit status 0; a mistake is one message on standard error and exit status 1. Files are written beside their
-destination and renamed, so an error or an interrupt leaves nothing half-written. A path that ends in `.tsr`, `.mlir` or `.onnx` makes `run`, `bench`
-and `explain` start the compiler.
+destination and renamed, so an error or an interrupt leaves nothing half-written. A path that ends in `.tsr`, `.mlir` or `.onnx` makes `run`, `bench`,
+`eval` and `explain` start the compiler.
 
 | variable | meaning |
 |---|---|
 | `TESSERA_CACHE` | folder for what `run X.tsr` installs; default: `$XDG_CACHE_HOME/tessera` or `~/.cache/tessera` |
+| `TESSERA_DATA` | folder of the data sets `mnist` and `cifar10`, for `eval --data` without a folder |
 | `TESSERA_MEMORY` | most address space of a compilation, e.g. `4G`; default 16 GiB |
 | `TESSERA_TIME_LIMIT` | most seconds of processor time for reading a file; default 300, 0: no limit |
 | `TESSERA_THREADS` | number of threads where `--threads` is not given; default: one for each processor |
@@ -32,6 +33,7 @@ COMMANDS = [
     ("tessera run", ["run"]),
     ("tessera run, with a portable object or a source file", ["run", "x.tsr"]),
     ("tessera bench", ["bench"]),
+    ("tessera eval", ["eval"]),
     ("tessera explain", ["explain"]),
     ("tessera explain, with a portable object", ["explain", "x.tsr"]),
     ("tessera targets", ["targets"]),

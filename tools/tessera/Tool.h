@@ -53,6 +53,7 @@ std::string formatTable(const std::vector<std::vector<std::string>> &rows);
 using Action = std::function<Status()>;
 void addRun(CLI::App &app, Action &action);
 void addBench(CLI::App &app, Action &action);
+void addEval(CLI::App &app, Action &action);
 void addExplain(CLI::App &app, Action &action);
 void addMachine(CLI::App &app, Action &action);
 

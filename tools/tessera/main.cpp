@@ -12,10 +12,10 @@
 using namespace tessera;
 using namespace tessera::tool;
 
-static const std::vector<std::string> nativeCommands = {"run", "bench", "explain", "targets", "doctor"};
-static const std::vector<std::string> compilerCommands = {"compile", "install", "tune",    "eval",
-                                                          "report",  "cc",      "explore", "worker",
-                                                          "records", "sim",     "asm",     "disasm"};
+static const std::vector<std::string> nativeCommands = {"run",     "bench",   "eval",
+                                                        "explain", "targets", "doctor"};
+static const std::vector<std::string> compilerCommands = {
+    "compile", "install", "tune", "report", "cc", "explore", "worker", "records", "sim", "asm", "disasm"};
 
 // True when a command that is native by name was given a file only the compiler understands.
 static bool needsCompiler(int argc, char **argv) {
@@ -50,13 +50,14 @@ int main(int argc, char **argv) {
   app.footer("With the compiler (tessera-compiler beside this program):\n"
              "  compile                     compile a source file into a portable object (.tsr)\n"
              "  install                     specialise portable objects for a machine (.tsx)\n"
-             "and run, bench and explain take portable objects too.\n\n"
+             "and run, bench, eval and explain take portable objects too.\n\n"
              "'tessera COMMAND --help' shows each with an example.\n"
              "example: tessera run edges.tsx --input image=photo.npy --output edges=out.npy");
   app.require_subcommand(1);
   Action action;
   addRun(app, action);
   addBench(app, action);
+  addEval(app, action);
   addExplain(app, action);
   addMachine(app, action);
   try {

@@ -109,6 +109,42 @@ scalar 1 "input 'f32': 1e39 does not fit f32" --input f32=1e39
 scalar 1 "input 'f64': 1e999 does not fit f64" --input f64=1e999
 scalar 1 "input 'f16': 70000 does not fit f16" --input f16=70000
 scalar 1 "cannot open 'yes'" --input f32=yes
+# Accuracy: nine of ten are right, whatever the type, the layout and the batch.
+for data in bytes floats; do
+  expect 0 "classifier on $data.npz: 9 of 10 right, top-1 90.00 % (95 % interval 59.58 to 98.21)" "$tessera" eval classifier.tsx --data $data.npz
+  expect 0 "9 of 10 right" "$tessera" eval classifier.tsx --data $data.npz --batch 3
+  expect 0 "9 of 10 right" "$tessera" eval classifier-flat.tsx --data $data.npz
+  expect 0 "9 of 10 right" "$tessera" eval classifier-four.tsx --data $data.npz
+  expect 0 "4 of 4 right, top-1 100.00 % (95 % interval 51.01 to 100.00)" "$tessera" eval classifier.tsx --data $data.npz --limit 4
+  expect 0 "0 of 1 right, top-1 0.00 % (95 % interval 0.00 to 79.35)" "$tessera" eval classifier.tsx --data $data.npz --skip 9
+  expect 0 "9 of 10 right" "$tessera" eval classifier.tsx --data $data.npz --normalise imagenet
+  # Means and deviations that move the largest of each row to channel 2.
+  expect 0 "2 of 10 right" "$tessera" eval classifier.tsx --data $data.npz --normalise 0,0,-9/1,1,1
+  # Channels last: numbers lie elsewhere, so only classes 0 and 5 stay where they are.
+  expect 0 "3 of 10 right" "$tessera" eval classifier-last.tsx --data $data.npz
+done
+expect 0 "9 of 10 right" "$tessera" eval classifier-f16.tsx --data bytes.npz
+expect 0 "9 of 10 right" "$tessera" eval classifier-f64.tsx --data bytes.npz
+expect 0 "\"right\": 9, \"percent\": 90.0000, \"low\": 59.5850, \"high\": 98.2124" "$tessera" eval classifier.tsx --data bytes.npz --json
+expect 0 "9 of 10 right" "$tessera" eval classifier-two.tsx --data bytes.npz --output more --at-least 90
+expect 1 "--at-least: expected 95.00 %, but got 90.00 %" "$tessera" eval classifier.tsx --data bytes.npz --at-least 95
+expect 1 "'classifier' has 2 outputs; say with --output which has the scores: scores, more" "$tessera" eval classifier-two.tsx --data bytes.npz
+expect 1 "unknown output 'mor'; did you mean 'more'?" "$tessera" eval classifier-two.tsx --data bytes.npz --output mor
+expect 1 "input 'image': expected i32, but bytes.npz holds u8" "$tessera" eval classifier-i32.tsx --data bytes.npz
+expect 1 "input 'image': expected f16, but floats.npz holds f32" "$tessera" eval classifier-f16.tsx --data floats.npz
+expect 1 "input 'image': takes batches of 0 samples" "$tessera" eval classifier-none.tsx --data bytes.npz
+expect 1 "--batch: the program takes batches of 4 only, but got 5" "$tessera" eval classifier-four.tsx --data bytes.npz --batch 5
+expect 1 "--skip: bytes.npz has 10 samples, but got 10" "$tessera" eval classifier.tsx --data bytes.npz --skip 10
+expect 1 "input 'x': expected samples of ?, but bytes.npz has 10x3x1x2" "$tessera" eval sample.tsx --data bytes.npz
+expect 1 "expected a program with one input, but 'scalars' has 7" "$tessera" eval scalars.tsx --data bytes.npz
+expect 1 "--normalise: expected 'imagenet' or MEANS/DEVIATIONS" "$tessera" eval classifier.tsx --data bytes.npz --normalise 1
+expect 1 "--normalise: expected numbers, but got 'x'" "$tessera" eval classifier.tsx --data bytes.npz --normalise x/1
+expect 1 "--normalise: a deviation is 0" "$tessera" eval classifier.tsx --data bytes.npz --normalise 1/0
+expect 1 "--normalise: expected 3 means and 3 deviations for samples of u8 of shape 10x3x1x2, but got 2 and 2" "$tessera" eval classifier.tsx --data bytes.npz --normalise 1,2/1,2
+expect 1 "data: expected mnist:DIR, cifar10:DIR or a .npz file, but got 'x'" "$tessera" eval classifier.tsx --data x
+expect 1 "'x.npz': expected arrays 'x' (samples) and 'y' (classes), but 'y' is missing" "$tessera" eval classifier.tsx --data x.npz
+expect 1 "cannot open 'd/t10k-images-idx3-ubyte.gz'" "$tessera" eval classifier.tsx --data mnist:d
+expect 1 "needs the compiler" alone/tessera eval x.tsr --data bytes.npz
 expect 0 "digraph" "$tessera" explain sample.tsx --dot -
 expect 0 "k_add1" "$tessera" explain other.tsx
 if command -v dot >/dev/null; then

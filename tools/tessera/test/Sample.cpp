@@ -38,6 +38,34 @@ static std::string scalars() {
          R"(], "nodes": []}]})";
 }
 
+// A classifier that answers with its input: input and output of this shape.
+static std::string classifier(const std::string &shape, const char *type = "f32", int outputs = 1) {
+  std::string ports = R"({"name": "scores", "value": 0})";
+  if (outputs > 1)
+    ports += R"(, {"name": "more", "value": 0})";
+  return R"({"version": 1, "abi": 1, "programs": [{"name": "classifier", "inputs": [{"name": "image", "value": 0}],
+    "outputs": [)" +
+         ports + R"(], "exprs": [], "values": [{"kind": "input", "type": ")" + type + R"(", "shape": )" +
+         shape + R"(}], "nodes": []}]})";
+}
+
+// Labelled data for it: sample i has its largest number at i % 6 and its label says so, but for the last of
+// ten.
+static bool writeLabelled(const std::string &path, NpyType type) {
+  std::byte *x, *y;
+  NpyArray samples = NpyArray::allocate(type, {10, 3, 1, 2}, &x),
+           labels = NpyArray::allocate(NpyType::U1, {10}, &y);
+  for (size_t i = 0; i < 10; ++i) {
+    const float one = 1;
+    if (type == NpyType::U1)
+      x[6 * i + i % 6] = std::byte(255);
+    else
+      std::memcpy(x + 4 * (6 * i + i % 6), &one, 4);
+    y[i] = static_cast<std::byte>(i == 9 ? 0 : i % 6);
+  }
+  return writeNpz(path, {{"x", samples}, {"y", labels}}).ok();
+}
+
 // A node of a long and a short step.
 static std::string twoSteps() {
   return R"({"version": 1, "abi": 1, "programs": [{"name": "two",
@@ -78,6 +106,17 @@ int main(int argc, char **argv) {
     good = good && writer.write(folder + name).ok();
   };
   writePlan("scalars.tsx", scalars());
+  writePlan("classifier.tsx", classifier("[-1, 3, 1, 2]"));
+  writePlan("classifier-last.tsx", classifier("[-1, 1, 2, 3]"));
+  writePlan("classifier-flat.tsx", classifier("[-1, 6]"));
+  writePlan("classifier-four.tsx", classifier("[4, 3, 1, 2]"));
+  writePlan("classifier-f16.tsx", classifier("[-1, 3, 1, 2]", "f16"));
+  writePlan("classifier-f64.tsx", classifier("[-1, 3, 1, 2]", "f64"));
+  writePlan("classifier-i32.tsx", classifier("[-1, 3, 1, 2]", "i32"));
+  writePlan("classifier-two.tsx", classifier("[-1, 3, 1, 2]", "f32", 2));
+  writePlan("classifier-none.tsx", classifier("[0, 3, 1, 2]"));
+  good = good && writeLabelled(folder + "bytes.npz", NpyType::U1) &&
+         writeLabelled(folder + "floats.npz", NpyType::F4);
   writePlan("two.tsx", twoSteps());
   write("nulls.tsx", "null", "{}");
   write("other.tsx", "cpu", R"({"features": ["frobnicate"]})");
