@@ -7,6 +7,7 @@
 #include "tessera/transforms/check/Passes.h"
 #include "tessera/transforms/graph/Passes.h"
 #include "tessera/transforms/nn/graph/Passes.h"
+#include "tessera/transforms/nn/lower/Passes.h"
 #include "tessera/transforms/schedule/Extension.h"
 #include "tessera/transforms/schedule/Passes.h"
 
@@ -28,5 +29,6 @@ void tessera::registerPasses() {
   registerCheckPasses();
   graph::registerTesseraGraphPasses();
   nn::registerTesseraNnPasses();
+  nn::registerTesseraNnLowerPasses();
   schedule::registerTesseraSchedulePasses();
 }

@@ -85,6 +85,27 @@ std::optional<Expr> Env::translateDim(mlir::Value v, int64_t d) {
     return nth(empty.getDynamicSizes());
   if (auto alloc = dyn_cast<memref::AllocOp>(def))
     return nth(alloc.getDynamicSizes());
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(def))
+    return translate(expand.getMixedOutputShape()[d]);
+  if (auto expand = dyn_cast<memref::ExpandShapeOp>(def))
+    return translate(expand.getMixedOutputShape()[d]);
+  auto product = [&](mlir::Value source, ArrayRef<int64_t> group) {
+    std::optional<Expr> extent = program.constant(1);
+    for (int64_t dim : group) {
+      std::optional<Expr> part = translateDim(source, dim);
+      extent = part && extent ? std::optional(program.binary("mul", *extent, *part)) : std::nullopt;
+    }
+    return extent;
+  };
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(def))
+    return product(collapse.getSrc(), collapse.getReassociationIndices()[d]);
+  if (auto collapse = dyn_cast<memref::CollapseShapeOp>(def))
+    return product(collapse.getSrc(), collapse.getReassociationIndices()[d]);
+  // What is put into a tensor is a part of it, not its extent.
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(def))
+    return translateDim(insert.getDest(), d);
+  if (auto insert = dyn_cast<tensor::InsertOp>(def))
+    return translateDim(insert.getDest(), d);
   if (auto slice = dyn_cast<OffsetSizeAndStrideOpInterface>(def)) {
     // Only without dropped dimensions is result dimension d size d.
     if (int64_t(slice.getMixedSizes().size()) == shaped.getRank())

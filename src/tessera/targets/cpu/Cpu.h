@@ -33,6 +33,9 @@ const llvm::Target *findCodeGenerator(const Machine &machine, std::string &error
 /// Tensors → buffers, in place. Destinations are the functions' own arguments.
 LogicalResult bufferize(ModuleOp payloads);
 
+/// Large copies and fills that stand between the loops of a payload → loops over tasks.
+void shareCopies(func::FuncOp payload);
+
 /// Cuts one bufferized payload function into kernels at its outermost scf.forall loops, adds them to the
 /// module and the steps that run them to `version`, and erases the payload. `env` knows the function's
 /// arguments.

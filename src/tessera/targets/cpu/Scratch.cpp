@@ -3,6 +3,8 @@
 // the others have a place in the scratch that the runtime hands to each call.
 #include "tessera/targets/cpu/Cpu.h"
 
+#include "mlir/IR/IRMapping.h"
+
 #include <algorithm>
 
 using namespace tessera;
@@ -26,6 +28,38 @@ static bool escapes(memref::AllocOp alloc) {
   return false;
 }
 
+// A copy at the builder's place, in the entry block, of what computes `v` from the kernel's arguments.
+static Value computeEarly(OpBuilder &b, Value v, IRMapping &map) {
+  if (Value known = map.lookupOrNull(v))
+    return known;
+  Operation *def = v.getDefiningOp();
+  if (!def)
+    return v;
+  for (Value operand : def->getOperands())
+    computeEarly(b, operand, map);
+  b.clone(*def, map);
+  return map.lookup(v);
+}
+
+// The offset behind a buffer of dynamic size that starts at `at`, rounded up for the next one; computed after
+// `at`, before anything else. The plan knows the extents, so they depend on arguments alone.
+static Value endOf(OpBuilder &b, memref::AllocOp alloc, Value at) {
+  Location loc = alloc.getLoc();
+  if (Operation *def = at.getDefiningOp())
+    b.setInsertionPointAfter(def);
+  MemRefType type = alloc.getType();
+  int64_t known = plan::typeBytes(type.getElementType());
+  for (int64_t extent : type.getShape())
+    known *= ShapedType::isDynamic(extent) ? 1 : extent;
+  Value bytes = arith::ConstantIndexOp::create(b, loc, known);
+  IRMapping map;
+  for (Value extent : alloc.getDynamicSizes())
+    bytes = arith::MulIOp::create(b, loc, bytes, computeEarly(b, extent, map));
+  Value unit = arith::ConstantIndexOp::create(b, loc, alignment);
+  Value units = arith::CeilDivUIOp::create(b, loc, bytes, unit);
+  return arith::AddIOp::create(b, loc, at, arith::MulIOp::create(b, loc, units, unit));
+}
+
 LogicalResult cpu::placeScratch(func::FuncOp kernel, plan::Env &env, plan::Step &step) {
   SmallVector<memref::AllocOp> allocs;
   kernel.walk([&](memref::AllocOp alloc) { allocs.push_back(alloc); });
@@ -36,8 +70,8 @@ LogicalResult cpu::placeScratch(func::FuncOp kernel, plan::Env &env, plan::Step 
   b.setInsertionPointToStart(entry);
   int64_t stack = 0;
   plan::Expr total = env.program.constant(0); // bytes of scratch used so far
-  // Offsets must be constants in the code: buffers of static size come first, one of dynamic size may be
-  // last.
+  Value end;                                  // the same, computed in the kernel, once it is not constant
+  // Buffers of static size come first, so that their places are constants in the code.
   llvm::stable_sort(allocs, [](memref::AllocOp a, memref::AllocOp b) {
     return a.getType().hasStaticShape() > b.getType().hasStaticShape();
   });
@@ -70,13 +104,14 @@ LogicalResult cpu::placeScratch(func::FuncOp kernel, plan::Env &env, plan::Step 
     }
     plan::Expr unit = env.program.constant(alignment);
     bytes = env.program.binary("mul", env.program.binary("ceildiv", bytes, unit), unit);
-    b.setInsertionPoint(alloc);
     Location loc = alloc.getLoc();
     std::optional<int64_t> before = env.program.getConstant(total);
-    if (!before)
-      return alloc.emitOpError("follows another buffer of dynamic size in the same kernel; "
-                               "bound one of them by a constant");
-    Value at = arith::ConstantIndexOp::create(b, loc, *before);
+    b.setInsertionPointToStart(entry);
+    Value at = before ? arith::ConstantIndexOp::create(b, loc, *before).getResult() : end;
+    // Where the next one starts, should there be one.
+    if (alloc != allocs.back() && !type.hasStaticShape())
+      end = endOf(b, alloc, at);
+    b.setInsertionPoint(alloc);
     Value view = memref::ViewOp::create(b, loc, type, scratch, at, alloc.getDynamicSizes());
     alloc.replaceAllUsesWith(view);
     alloc.erase();

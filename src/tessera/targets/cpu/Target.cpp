@@ -57,6 +57,8 @@ public:
     if (failed(cpu::bufferize(module)))
       return failure();
     for (NodeLowering &node : nodes)
+      cpu::shareCopies(node.payload);
+    for (NodeLowering &node : nodes)
       if (failed(cpu::splitKernels(node.payload, node.env, node.version)))
         return failure();
     if (failed(cpu::lowerToLoops(module)))
