@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What becomes of small models, right and wrong ones: each message names its node.
+#include "tessera/frontends/onnx/Importer.h"
+#include "tessera/frontends/onnx/reader/ProtoWriter.h"
+#include "tessera/ir/dfg/Dfg.h"
+
+#include <deque>
+#include <gtest/gtest.h>
+
+using namespace tessera;
+using namespace tessera::onnx::testing;
+using onnximport::Imported;
+
+namespace {
+
+class OnnxImport : public ::testing::Test {
+protected:
+  Imported import(const Proto &model, onnximport::ImportOptions options = {}) {
+    bytes.push_back(model.bytes);
+    auto read = onnx::parseModel(std::as_bytes(std::span(bytes.back())), "test", "");
+    EXPECT_TRUE(read.ok()) << read.status().message();
+    if (!read.ok())
+      return {};
+    models.push_back(std::move(*read));
+    return onnximport::importModel(models.back(), options, &context);
+  }
+  // The import must fail with one problem that holds all of these words.
+  void expectProblem(const Proto &model, std::initializer_list<const char *> words) {
+    Imported result = import(model);
+    EXPECT_FALSE(result.module);
+    ASSERT_FALSE(result.problems.empty());
+    for (const char *word : words)
+      EXPECT_NE(result.problems[0].find(word), std::string::npos) << result.problems[0];
+  }
+  std::string text(Imported &&imported) { return text(imported); }
+  std::string text(Imported &imported) {
+    std::string out;
+    llvm::raw_string_ostream os(out);
+    if (imported.module)
+      imported.module->print(os);
+    for (const std::string &problem : imported.problems)
+      os << problem << "\n";
+    return out;
+  }
+  void expectText(const Proto &model, std::initializer_list<const char *> words) {
+    std::string got = text(import(model));
+    for (const char *word : words)
+      EXPECT_NE(got.find(word), std::string::npos) << "no '" << word << "' in\n" << got;
+  }
+
+  MLIRContext context{MLIRContext::Threading::DISABLED};
+  std::deque<std::string> bytes;
+  std::deque<onnx::Model> models;
+};
+
+Proto intsAttr(const char *name, std::initializer_list<int64_t> values) {
+  return attributeProto(name, 7).packed(8, values);
+}
+Proto intAttr(const char *name, int64_t value) { return attributeProto(name, 2).add(3, value); }
+
+Proto intTensor(const char *name, std::initializer_list<int64_t> values) {
+  return tensorProto(name, 7, {int64_t(values.size())}).packed(7, values);
+}
+
+/// A value of another element type; -1 is an extent without a number.
+Proto typedValue(const char *name, int type, std::initializer_list<int64_t> dims) {
+  Proto shape;
+  for (int64_t extent : dims)
+    shape.add(1, extent < 0 ? Proto().add(2, "n") : Proto().add(1, extent));
+  return Proto().add(1, name).add(2, Proto().add(1, Proto().add(1, type).add(2, shape)));
+}
+
+Proto unaryModel(const char *op, std::initializer_list<int64_t> dims) {
+  return modelProto(Proto()
+                        .add(11, valueProto("x", dims))
+                        .add(1, nodeProto(op, "layer", {"x"}, {"y"}))
+                        .add(12, typedValue("y", 1, {})));
+}
+
+} // namespace
+
+TEST_F(OnnxImport, OneLeafHoldsTheNetwork) {
+  expectText(unaryModel("Relu", {2, 3}),
+             {"dfg.graph @model(%x: tensor<2x3xf32>) -> (y: tensor<2x3xf32>)", "dfg.node @net", "nn.unary relu"});
+}
+
+TEST_F(OnnxImport, NodesKeepTheirNames) {
+  Imported imported = import(unaryModel("Relu", {2, 3}));
+  ASSERT_TRUE(imported.module);
+  int named = 0;
+  imported.module->walk([&](nn::UnaryOp op) {
+    auto name = dyn_cast<NameLoc>(op.getLoc());
+    ASSERT_TRUE(name);
+    EXPECT_EQ(name.getName(), "layer");
+    ++named;
+  });
+  EXPECT_EQ(named, 1);
+}
+
+TEST_F(OnnxImport, AllUnsupportedOperatorsAtOnce) {
+  Proto graph = Proto()
+                    .add(11, valueProto("x", {2}))
+                    .add(1, nodeProto("Frobnicate", "first", {"x"}, {"a"}))
+                    .add(1, nodeProto("Relu", "between", {"a"}, {"b"}))
+                    .add(1, nodeProto("Gelu", "second", {"x"}, {"c"}).add(7, "com.example"))
+                    .add(12, typedValue("b", 1, {2}))
+                    .add(12, typedValue("c", 1, {2}));
+  Imported result = import(modelProto(graph).add(8, opsetProto(1, "com.example")));
+  ASSERT_EQ(result.problems.size(), 2u) << text(result);
+  EXPECT_EQ(result.problems[0],
+            "node 'first' (Frobnicate of ai.onnx, opset 21): the operator is not supported");
+  EXPECT_EQ(result.problems[1], "node 'second' (Gelu of com.example, opset 1): the operator is not supported; no function "
+                                "of the model defines it either");
+}
+
+TEST_F(OnnxImport, OperatorsOfLaterOpsets) {
+  expectProblem(unaryModel("Swish", {2}), {"node 'layer' (Swish of ai.onnx, opset 21)", "supported from opset 24"});
+}
+
+TEST_F(OnnxImport, NewerOpsetsAreRefused) {
+  Proto graph = Proto()
+                    .add(11, valueProto("x", {2}))
+                    .add(1, nodeProto("Relu", "layer", {"x"}, {"y"}))
+                    .add(12, typedValue("y", 1, {2}));
+  expectProblem(Proto().add(1, 10).add(8, opsetProto(1000)).add(7, graph), {"node 'layer'", "opset 1000"});
+}
+
+TEST_F(OnnxImport, ShapesThatDoNotFit) {
+  Proto graph = Proto()
+                    .add(11, valueProto("x", {2, 3}))
+                    .add(11, valueProto("w", {4, 5}))
+                    .add(1, nodeProto("MatMul", "product", {"x", "w"}, {"y"}))
+                    .add(12, typedValue("y", 1, {2, 5}));
+  expectProblem(modelProto(graph), {"node 'product' (MatMul of ai.onnx, opset 21): "});
+}
+
+TEST_F(OnnxImport, TypesThatDoNotFit) {
+  Proto graph = Proto()
+                    .add(11, valueProto("x", {2}))
+                    .add(11, typedValue("i", 7, {2}))
+                    .add(1, nodeProto("Add", "sum", {"x", "i"}, {"y"}))
+                    .add(12, typedValue("y", 1, {2}));
+  expectProblem(modelProto(graph), {"node 'sum'", "different element types, f32 and i64"});
+}
+
+TEST_F(OnnxImport, HugeExtents) {
+  Proto graph = Proto()
+                    .add(11, valueProto("x", {1}))
+                    .add(5, intTensor("shape", {1 << 30, 1 << 30}))
+                    .add(1, nodeProto("Expand", "wide", {"x", "shape"}, {"y"}))
+                    .add(12, typedValue("y", 1, {1, 1}));
+  expectProblem(modelProto(graph), {"node 'wide'", "too many elements"});
+}
+
+TEST_F(OnnxImport, AttributesOfTheWrongType) {
+  Proto graph = Proto()
+                    .add(11, valueProto("x", {2, 3}))
+                    .add(1, nodeProto("Softmax", "soft", {"x"}, {"y"}).add(5, attributeProto("axis", 1).add(2, 1.0f)))
+                    .add(12, typedValue("y", 1, {2, 3}));
+  expectProblem(modelProto(graph), {"node 'soft'", "attribute 'axis': expected int, but got float"});
+}
+
+TEST_F(OnnxImport, AxesOutOfRange) {
+  Proto graph = Proto()
+                    .add(11, valueProto("x", {2, 3}))
+                    .add(1, nodeProto("Softmax", "soft", {"x"}, {"y"}).add(5, intAttr("axis", 7)))
+                    .add(12, typedValue("y", 1, {2, 3}));
+  expectProblem(modelProto(graph), {"node 'soft'", "axis 7 is not one of a tensor with 2 dimensions"});
+}
+
+TEST_F(OnnxImport, MissingInputs) {
+  Proto graph = Proto()
+                    .add(11, valueProto("x", {2, 3}))
+                    .add(1, nodeProto("MatMul", "product", {"x"}, {"y"}))
+                    .add(12, typedValue("y", 1, {2, 3}));
+  expectProblem(modelProto(graph), {"node 'product'", "different element types"});
+}
+
+TEST_F(OnnxImport, InputsThatDecideShapesAreBound) {
+  Proto graph = Proto()
+                    .add(11, valueProto("x", {6}))
+                    .add(11, typedValue("shape", 7, {2}))
+                    .add(1, nodeProto("Reshape", "fold", {"x", "shape"}, {"y"}))
+                    .add(12, typedValue("y", 1, {-1, -1}));
+  Imported result = import(modelProto(graph));
+  ASSERT_EQ(result.problems.size(), 1u);
+  EXPECT_NE(result.problems[0].find("depends on 'shape'; give its content with --frontend-option bind=shape:FILE.npy"),
+            std::string::npos)
+      << result.problems[0];
+  ASSERT_EQ(result.unbound, std::vector<std::string>{"shape"});
+  std::string content = Proto::raw({int64_t(2), int64_t(3)});
+  onnximport::ImportOptions options;
+  onnx::Tensor tensor;
+  tensor.type = onnx::DataType::I64;
+  tensor.dims = {2};
+  tensor.data = std::as_bytes(std::span(content));
+  options.bound["shape"] = tensor;
+  std::string got = text(import(modelProto(graph), options));
+  EXPECT_NE(got.find("(%x: tensor<6xf32>) -> (y: tensor<2x3xf32>)"), std::string::npos) << got;
+  tensor.type = onnx::DataType::F64;
+  options.bound["shape"] = tensor;
+  EXPECT_NE(text(import(modelProto(graph), options)).find("has another type or shape"), std::string::npos);
+  options.bound["other"] = tensor;
+  EXPECT_NE(text(import(modelProto(graph), options)).find("has no input 'other' to bind"), std::string::npos);
+}
+
+TEST_F(OnnxImport, ShapesAreFollowedThroughDynamicExtents) {
+  // Reshape(x, Concat(Shape(x)[0:1], [-1])) of n x 4 x 5 is n x 20.
+  Proto graph = Proto()
+                    .add(11, typedValue("x", 1, {-1, 4, 5}))
+                    .add(5, intTensor("minus", {-1}))
+                    .add(1, nodeProto("Shape", "shape", {"x"}, {"s"}).add(5, intAttr("start", 0)).add(5, intAttr("end", 1)))
+                    .add(1, nodeProto("Concat", "join", {"s", "minus"}, {"t"}).add(5, intAttr("axis", 0)))
+                    .add(1, nodeProto("Reshape", "flat", {"x", "t"}, {"y"}))
+                    .add(12, typedValue("y", 1, {-1, 20}));
+  expectText(modelProto(graph), {"nn.reshape", "tensor<?x20xf32>"});
+}
+
+TEST_F(OnnxImport, BranchesStayWhereTheConditionIsNotKnown) {
+  auto branch = [](const char *op, const char *out) {
+    return Proto().add(2, out).add(1, nodeProto(op, "", {"x"}, {out})).add(12, valueProto(out, {2}));
+  };
+  Proto graph = Proto()
+                    .add(11, valueProto("x", {2}))
+                    .add(11, typedValue("c", 9, {}))
+                    .add(1, nodeProto("If", "choose", {"c"}, {"y"})
+                                .add(5, attributeProto("then_branch", 5).add(6, branch("Relu", "a")))
+                                .add(5, attributeProto("else_branch", 5).add(6, branch("Neg", "b"))))
+                    .add(12, valueProto("y", {2}));
+  expectText(modelProto(graph), {"scf.if", "nn.unary relu", "nn.unary neg"});
+}
+
+TEST_F(OnnxImport, FunctionsAreWrittenOut) {
+  Proto function = Proto()
+                       .add(1, "Twice")
+                       .add(4, "a")
+                       .add(5, "r")
+                       .add(7, nodeProto("Add", "sum", {"a", "a"}, {"r"}))
+                       .add(9, opsetProto(21))
+                       .add(10, "local");
+  Proto graph = Proto()
+                    .add(11, valueProto("x", {2}))
+                    .add(1, nodeProto("Twice", "call", {"x"}, {"y"}).add(7, "local"))
+                    .add(12, valueProto("y", {2}));
+  expectText(modelProto(graph).add(25, function), {"nn.binary add"});
+}
+
+TEST_F(OnnxImport, StringsAndSequencesAreRefused) {
+  Proto graph = Proto()
+                    .add(11, typedValue("x", 8, {2}))
+                    .add(1, nodeProto("Identity", "same", {"x"}, {"y"}))
+                    .add(12, typedValue("y", 8, {2}));
+  expectProblem(modelProto(graph), {"input 'x': tensors of string are not supported"});
+}
+
+TEST_F(OnnxImport, ManyProblemsAreCounted) {
+  Proto graph = Proto().add(11, valueProto("x", {2}));
+  for (int i = 0; i < 60; ++i)
+    graph.add(1, nodeProto("Nothing", ("n" + std::to_string(i)).c_str(), {"x"}, {("y" + std::to_string(i)).c_str()}));
+  graph.add(12, valueProto("y0", {2}));
+  Imported result = import(modelProto(graph));
+  ASSERT_EQ(result.problems.size(), 51u);
+  EXPECT_EQ(result.problems.back(), "… and 10 more");
+}
