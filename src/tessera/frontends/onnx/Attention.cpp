@@ -39,12 +39,10 @@ static Value attentionBias(NodeContext &c, const Heads &h, Value past, DataType 
     // A mask may end before the keys do; the rest takes no part.
     int64_t have = c.rank(mask) ? c.dim(mask, c.rank(mask) - 1) : 1, keys = c.dim(h.k, 2);
     bool truth = c.type(3) == DataType::Bool;
-    if (!ShapedType::isDynamic(have) && !ShapedType::isDynamic(keys) && have < keys && (have != 1 || keys == 1 || true)) {
+    if (c.rank(mask) && !ShapedType::isDynamic(have) && !ShapedType::isDynamic(keys) && have < keys) {
       Ints lows(c.rank(mask), 0), highs(c.rank(mask), 0);
-      if (c.rank(mask) && have < keys) {
-        highs.back() = keys - have;
-        mask = c.pad(mask, lows, highs, truth ? c.scalar(0, DataType::Bool) : c.scalar(-INFINITY, c.type(3)));
-      }
+      highs.back() = keys - have;
+      mask = c.pad(mask, lows, highs, truth ? c.scalar(0, DataType::Bool) : c.scalar(-INFINITY, c.type(3)));
     }
     bias = truth ? c.select(mask, zero, never) : c.castTo(mask, c.type(3), type);
   }
@@ -85,12 +83,8 @@ static void explicitAttention(NodeContext &c, const Heads &h, Value bias, double
   Value scores = c.matmul(c.mul(h.q, root), c.mul(repeat(h.k), root), false, true), shown = scores;
   if (cap > 0) {
     Value limit = c.scalar(cap, type);
-    scores = c.mul(c.unary(nn::UnaryKind::tanh, c.div(scores, limit)), limit);
-    if (mode != 0)
-      shown = scores;
-    // The scores of mode 0 are after the cap too, as the standard's reference computes them.
-    else
-      shown = scores;
+    // Mode 0 shows the scores after the cap too, as the standard's reference computes them.
+    shown = scores = c.mul(c.unary(nn::UnaryKind::tanh, c.div(scores, limit)), limit);
   }
   if (bias)
     scores = c.add(scores, bias);

@@ -109,7 +109,7 @@ static void unique(NodeContext &c) {
   }
   Ints ranks = range(0, firsts.size());
   if (sorted)
-    llvm::stable_sort(ranks, [&](int64_t a, int64_t b) { return order(firsts[a], firsts[b]) < 0; });
+    llvm::sort(ranks, [&](int64_t a, int64_t b) { return order(firsts[a], firsts[b]) < 0; });
   Ints place(firsts.size(), 0), sortedFirsts, sortedCounts;
   for (auto [i, r] : llvm::enumerate(ranks)) {
     place[r] = i;
@@ -189,7 +189,7 @@ static void nonMaxSuppression(NodeContext &c) {
     for (int64_t k = 0; k < classes; ++k) {
       auto score = [&](int64_t i) { return scores->elements[(batch * classes + k) * n + i].f; };
       Ints order = range(0, n), kept;
-      llvm::stable_sort(order, [&](int64_t a, int64_t b) { return score(a) > score(b); });
+      llvm::sort(order, [&](int64_t a, int64_t b) { return score(a) != score(b) ? score(a) > score(b) : a < b; });
       for (int64_t i : order) {
         if (int64_t(kept.size()) >= limit || score(i) <= scoreLimit)
           break;
