@@ -3,6 +3,7 @@
 #include "tessera/targets/cpu/Schedule.h"
 
 #include "tessera/transforms/leaf/Rewrites.h"
+#include "tessera/transforms/nn/packed/Packed.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
@@ -155,14 +156,67 @@ static bool isProduct(linalg::GenericOp op) {
          it[2] == utils::IteratorType::reduction && op.getOutputs()[0].getDefiningOp<linalg::FillOp>();
 }
 
+static int64_t numberOf(Operation *op) {
+  auto number = op->getAttrOfType<IntegerAttr>(leaf::numberAttr);
+  return number ? number.getInt() : -1;
+}
+
+// Layers on blocked activations, in order; borders that nobody made part of a layer come last. What they take into their stores
+// is gone from `trial` afterwards.
+static bool writePacked(Writer &out, func::FuncOp trial, const TargetInfo &info) {
+  nn::packed::Machine machine{int64_t(info.vectorBytes / 4), info.registers, int64_t(info.l1), int64_t(info.l2)};
+  bool any = false;
+  for (bool views : {false, true}) {
+    SmallVector<int64_t> numbers;
+    for (Operation &op : trial.getBody().front())
+      if (nn::packed::isPacked(&op) && isa<nn::CropOp>(op) == views)
+        numbers.push_back(numberOf(&op));
+    for (int64_t number : numbers) {
+      Operation *layer = nullptr;
+      for (Operation &op : trial.getBody().front())
+        if (numberOf(&op) == number)
+          layer = &op;
+      // An earlier one has taken it along.
+      if (!layer)
+        continue;
+      nn::packed::Tiles t = nn::packed::chooseTiles(layer, machine);
+      std::string name = ("%p" + Twine(number)).str(), text;
+      for (auto [word, v] : {std::pair<const char *, int64_t>{"rows", t.rows},
+                             {"columns", t.columns},
+                             {"blocks", t.blocks},
+                             {"unroll", t.unroll},
+                             {"task", t.task},
+                             {"split", t.split}})
+        if (v)
+          text += " " + std::string(word) + " " + std::to_string(v);
+      out.line(name + " = transform.structured.match ops{[\"" + layer->getName().getStringRef() + "\"]} attributes{" +
+               leaf::numberAttr + " = " + Twine(number) + " : i64} in %payload : (!transform.any_op) -> !transform.any_op");
+      out.line("transform.tessera.lower_packed " + name + text + " : !transform.any_op");
+      if (!layer->use_empty())
+        out.note(nn::packed::describe(layer, t));
+      IRRewriter rewriter(trial.getContext());
+      std::string why;
+      // What stands against it is told when the script is run.
+      (void)nn::packed::lower(rewriter, layer, t, why);
+      any = true;
+    }
+  }
+  return any;
+}
+
 std::string cpu::writeDefaultSchedule(func::FuncOp payload, const TargetInfo &info, bool strict) {
   Writer out;
-  unsigned index = 0;
-  auto generics = payload.getBody().front().getOps<linalg::GenericOp>();
-  // What raising would give, tried on a copy.
-  OwningOpRef<func::FuncOp> trial = cast<func::FuncOp>(payload->clone());
-  SmallVector<linalg::GenericOp> copies(trial->getBody().front().getOps<linalg::GenericOp>());
-  for (linalg::GenericOp op : generics) {
+  // What packed layers leave over and what raising would give, tried on copies.
+  OwningOpRef<func::FuncOp> rest = cast<func::FuncOp>(payload->clone());
+  bool isPacked = writePacked(out, *rest, info);
+  OwningOpRef<func::FuncOp> trial = cast<func::FuncOp>((*rest)->clone());
+  llvm::DenseMap<int64_t, linalg::GenericOp> copies;
+  for (auto copy : trial->getBody().front().getOps<linalg::GenericOp>())
+    copies[numberOf(copy)] = copy;
+  bool isEmpty = !isPacked;
+  for (auto op : rest->getBody().front().getOps<linalg::GenericOp>()) {
+    int64_t index = numberOf(op);
+    isEmpty = false;
     std::string name = ("%g" + Twine(index)).str();
     out.line(name + " = transform.structured.match ops{[\"linalg.generic\"]} attributes{" + leaf::numberAttr +
              " = " + Twine(index) + " : i64} in %payload : (!transform.any_op) -> !transform.any_op");
@@ -178,12 +232,10 @@ std::string cpu::writeDefaultSchedule(func::FuncOp payload, const TargetInfo &in
     }
     if (!strict && isProduct(product)) {
       writeContraction(out, index, name, product, raised, info);
-      ++index;
       continue;
     }
     if (info.vectorBytes >= 16 && leaf::wantsLanes(op)) {
       writeLanes(out, index, name, op, info);
-      ++index;
       continue;
     }
     if (op.getNumReductionLoops() == op.getNumLoops() && op->hasAttr(leaf::reductionsAttr) &&
@@ -203,15 +255,17 @@ std::string cpu::writeDefaultSchedule(func::FuncOp payload, const TargetInfo &in
                  " tile_sizes [" + parallelTiles(op.getNumLoops(), parallel) +
                  "] : (!transform.any_op) -> (!transform.any_op, !transform.any_op)");
     }
-    ++index;
   }
-  if (index == 0)
+  if (isEmpty)
     out.note(payload.getBody().front().getOps<scf::ForallOp>().empty() ? "one task" : "instances as tasks");
-  out.loopLine("transform.tessera.unroll_constant_loops %kernel : !transform.any_op");
+  // Packed layers have unrolled what they want unrolled.
+  if (!isPacked)
+    out.loopLine("transform.tessera.unroll_constant_loops %kernel : !transform.any_op");
   out.loopLine("transform.apply_patterns to %kernel { transform.apply_patterns.canonicalization } : "
                "!transform.any_op");
   out.loopLine("transform.apply_cse to %kernel : !transform.any_op");
-  out.loopLine("transform.tessera.split_borders %kernel : !transform.any_op");
+  if (!isPacked)
+    out.loopLine("transform.tessera.split_borders %kernel : !transform.any_op");
   for (auto forall : payload.getBody().front().getOps<scf::ForallOp>())
     if (auto lanes = forall->getAttrOfType<IntegerAttr>(leaf::lanesAttr)) {
       // Instances that accumulate cannot be vectorised; several of them at once keep the processor busy.

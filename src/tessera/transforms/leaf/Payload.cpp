@@ -305,8 +305,9 @@ FailureOr<Payload> tessera::buildPayload(dfg::NodeOp node, StringRef name, Modul
   func::ReturnOp::create(b, node.getLoc());
   hoistInvariants(payload.func);
   int64_t number = 0;
-  for (auto generic : entry->getOps<linalg::GenericOp>())
-    generic->setAttr(numberAttr, b.getI64IntegerAttr(number++));
+  for (Operation &op : *entry)
+    if (isa<linalg::GenericOp>(op) || op.getName().getDialectNamespace() == "nn")
+      op.setAttr(numberAttr, b.getI64IntegerAttr(number++));
   if (options.contract)
     relaxFloats(payload.func);
   return payload;

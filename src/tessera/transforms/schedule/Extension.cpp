@@ -6,9 +6,11 @@
 #include "tessera/transforms/schedule/GraphOps.h"
 #include "tessera/transforms/schedule/LeafOps.h"
 
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace tessera;
 
@@ -22,9 +24,11 @@ public:
     declareDependentDialect<dfg::DfgDialect>();
     declareGeneratedDialect<dfg::DfgDialect>();
     declareGeneratedDialect<arith::ArithDialect>();
+    declareGeneratedDialect<bufferization::BufferizationDialect>();
     declareGeneratedDialect<memref::MemRefDialect>();
     declareGeneratedDialect<scf::SCFDialect>();
     declareGeneratedDialect<tensor::TensorDialect>();
+    declareGeneratedDialect<vector::VectorDialect>();
     registerTransformOps<
 #define GET_OP_LIST
 #include "tessera/transforms/schedule/GraphOps.cpp.inc"

@@ -3,6 +3,7 @@
 #include "tessera/transforms/schedule/LeafOps.h"
 
 #include "tessera/transforms/leaf/Rewrites.h"
+#include "tessera/transforms/nn/packed/Packed.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -152,5 +153,26 @@ DiagnosedSilenceableFailure SplitBordersOp::apply(transform::TransformRewriter &
 
 void SplitBordersOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   transform::onlyReadsHandle(getTargetMutable(), effects);
+  transform::modifiesPayload(effects);
+}
+
+DiagnosedSilenceableFailure LowerPackedOp::apply(transform::TransformRewriter &rewriter, transform::TransformResults &,
+                                                 transform::TransformState &state) {
+  nn::packed::Tiles tiles{int64_t(getRows()),   int64_t(getColumns()), int64_t(getBlocks()),
+                          int64_t(getUnroll()), int64_t(getTask()),    int64_t(getSplit())};
+  for (Operation *payload : llvm::to_vector(state.getPayloadOps(getTarget()))) {
+    Location loc = payload->getLoc();
+    std::string why;
+    if (failed(nn::packed::lower(rewriter, payload, tiles, why))) {
+      auto diag = emitSilenceableError() << "cannot lower the layer: " << why;
+      diag.attachNote(loc) << "payload op";
+      return diag;
+    }
+  }
+  return DiagnosedSilenceableFailure::success();
+}
+
+void LowerPackedOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  transform::consumesHandle(getTargetMutable(), effects);
   transform::modifiesPayload(effects);
 }

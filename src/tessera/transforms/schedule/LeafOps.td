@@ -174,4 +174,36 @@ def SplitBordersOp : LeafChangeOp<"split_borders"> {
   let assemblyFormat = "$target attr-dict `:` type($target)";
 }
 
+def LowerPackedOp : LeafScheduleOp<"lower_packed", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "turn a layer on blocked activations into tasks and register tiles";
+  let description = [{
+    The elementwise operations behind the layer and its halo become part of its stores. The numbers change how fast the
+    kernel is, never what it computes: `rows` x `columns` places of `blocks` blocks of channels stay in registers; `unroll` steps of the
+    reduction are written out; `task` rows are one task; with `split` 1 channels are the outermost tasks, so that their weights stay in the
+    cache. For Winograd's convolution `columns` (then `rows`, for what is left) are tiles in registers, `task` tiles are transformed together
+    and `split` parts of the channels are tasks of their own.
+
+    Before:
+    ```mlir
+    %y = nn.packed_conv %x, %w, %b …
+    %z = linalg.generic … ins(%y, %residual) { … maximumf … }
+    ```
+    After `transform.tessera.lower_packed %conv rows 1 columns 14 blocks 2 unroll 4 task 8`:
+    ```mlir
+    scf.forall (%n, %part, %block) in (%batch, 7, 2) {
+      scf.for %row … { scf.for %column … {
+        %sums:28 = scf.for %c1 … iter_args(…) -> (vector<16xf32>, …) {…}
+        vector.store …
+      } }
+    }
+    ```
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target, DefaultValuedAttr<I64Attr, "0">:$rows, DefaultValuedAttr<I64Attr, "0">:$columns,
+                       DefaultValuedAttr<I64Attr, "0">:$blocks, DefaultValuedAttr<I64Attr, "0">:$unroll, DefaultValuedAttr<I64Attr, "0">:$task,
+                       DefaultValuedAttr<I64Attr, "0">:$split);
+  let results = (outs);
+  let assemblyFormat = [{$target (`rows` $rows^)? (`columns` $columns^)? (`blocks` $blocks^)? (`unroll` $unroll^)? (`task` $task^)? (`split` $split^)?
+                         attr-dict `:` type($target)}];
+}
+
 #endif

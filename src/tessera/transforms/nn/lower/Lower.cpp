@@ -2,6 +2,8 @@
 // See Lower.h.
 #include "tessera/transforms/nn/lower/Lower.h"
 
+#include "tessera/transforms/nn/packed/Packed.h"
+
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
@@ -63,7 +65,8 @@ LogicalResult nn::lowerToLinalg(dfg::NodeOp node) {
   if (failed(applyPatternsGreedily(node, std::move(patterns), config)))
     return failure();
   WalkResult left = node.walk([](Operation *op) {
-    if (!isa<NnDialect>(op->getDialect()))
+    // Packed layers are the schedule's business.
+    if (!isa<NnDialect>(op->getDialect()) || packed::isPacked(op))
       return WalkResult::advance();
     op->emitOpError("has no lowering to loops");
     return WalkResult::interrupt();

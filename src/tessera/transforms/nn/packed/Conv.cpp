@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Convolution as it stands: a tile of rows x columns x blocks of channels of the result stays in registers while all taps and
+// channels are added. Each step loads one vector of weights for each block and multiplies it by single elements of x.
+#include "tessera/transforms/nn/packed/Support.h"
+
+using namespace tessera;
+using namespace tessera::nn;
+using namespace tessera::nn::packed;
+
+namespace {
+
+struct ConvKernel {
+  Gen g;
+  Input x;
+  Memory w, bias;
+  Output &out;
+  Type element;
+  int64_t cBlocks, height, width, c, fBlocks, lanes, kh, kw; ///< of weights and x
+  int64_t rows, columns;                                     ///< of the result
+  int64_t strideH, strideW, dilationH, dilationW;
+  int64_t firstBlock; ///< blocks of x between groups
+
+  /// All columns of `tileRows` rows from `row` on.
+  void row(Value n, Value f, Value row, int64_t tileRows, const Tiles &t);
+  void tile(Value n, Value f, Value row, Value column, int64_t tileRows, int64_t tileColumns, const Tiles &t);
+  void steps(Value n, Value f, Value row, Value column, int64_t tileRows, int64_t tileColumns, const Tiles &t,
+             SmallVector<Value> &sums);
+};
+
+} // namespace
+
+void ConvKernel::steps(Value n, Value f, Value row, Value column, int64_t tileRows, int64_t tileColumns, const Tiles &t,
+                       SmallVector<Value> &sums) {
+  VectorType type = vectorOf(element, lanes);
+  int64_t panel = w.stride(0); // elements between blocks of the result
+  // Short loops over channels take the taps of a row along.
+  bool wholeRow = c * kw <= 24;
+  int64_t unroll = wholeRow ? c : std::min(std::max<int64_t>(t.unroll, 1), c);
+  while (c % unroll)
+    --unroll;
+  Value firstC = firstBlock ? g.mul(g.div(f, fBlocks), firstBlock) : g.index(0);
+  // Adds the taps [0, taps) x [0, unroll) from these places on.
+  auto body = [&](Cursor from, Cursor weights, int64_t taps, ValueRange carried) {
+    SmallVector<Value> next(carried);
+    for (int64_t tap = 0; tap < taps; ++tap)
+      for (int64_t ci = 0; ci < unroll; ++ci) {
+        SmallVector<Value> factors;
+        for (int64_t k = 0; k < t.blocks; ++k)
+          factors.push_back(weights.load(g, k * panel + (tap * c + ci) * lanes, lanes));
+        for (int64_t i = 0; i < tileRows; ++i)
+          for (int64_t j = 0; j < tileColumns; ++j) {
+            int64_t distance = (i * strideH * width + j * strideW + tap * dilationW) * c + ci;
+            Value v = vector::BroadcastOp::create(g.b, g.loc, type, from.scalar(g, distance));
+            for (int64_t k = 0; k < t.blocks; ++k) {
+              Value &sum = next[(i * tileColumns + j) * t.blocks + k];
+              sum = g.fma(v, factors[k], sum);
+            }
+          }
+      }
+    return next;
+  };
+  Value top = g.add(g.mul(row, strideH), x.top), left = g.add(g.mul(column, strideW), x.left);
+  sums = g.loop(0, cBlocks, 1, sums, [&](Value c1, ValueRange carried) {
+    return g.loop(0, kh, 1, carried, [&](Value tapH, ValueRange carried) {
+      SmallVector<Value> place = {n, g.add(firstC, c1), g.add(top, g.mul(tapH, dilationH)), left, g.index(0)};
+      Value xAt = x.memory.offset(g, place);
+      Value wAt = w.offset(g, {f, c1, tapH, g.index(0), g.index(0), g.index(0)});
+      if (wholeRow)
+        return body(cursorAt(g, x.memory, xAt), cursorAt(g, w, wAt), kw, carried);
+      return g.loop(0, kw, 1, carried, [&](Value tapW, ValueRange carried) {
+        return g.loop(0, c, unroll, carried, [&](Value ci, ValueRange carried) {
+          Value xTap = g.add(g.add(xAt, g.mul(tapW, dilationW * c)), ci);
+          Value wTap = g.add(wAt, g.mul(g.add(g.mul(tapW, c), ci), lanes));
+          return body(cursorAt(g, x.memory, xTap), cursorAt(g, w, wTap), 1, carried);
+        });
+      });
+    });
+  });
+}
+
+void ConvKernel::tile(Value n, Value f, Value row, Value column, int64_t tileRows, int64_t tileColumns, const Tiles &t) {
+  SmallVector<Value> starts;
+  for (int64_t k = 0; k < t.blocks; ++k)
+    starts.push_back(bias.buffer ? cursorAt(g, bias, {g.add(f, k), g.index(0)}).load(g, 0, lanes)
+                                 : g.splat(vectorOf(element, lanes), 0));
+  SmallVector<Value> sums;
+  for (int64_t i = 0; i < tileRows * tileColumns; ++i)
+    sums.append(starts);
+  steps(n, f, row, column, tileRows, tileColumns, t, sums);
+  for (int64_t i = 0; i < tileRows; ++i)
+    for (int64_t j = 0; j < tileColumns; ++j)
+      for (int64_t k = 0; k < t.blocks; ++k)
+        out.store(g, {n, g.add(f, k), g.add(row, i), g.add(column, j), g.index(0)},
+                  sums[(i * tileColumns + j) * t.blocks + k]);
+}
+
+void ConvKernel::row(Value n, Value f, Value row, int64_t tileRows, const Tiles &t) {
+  int64_t whole = columns / t.columns * t.columns;
+  g.each(0, whole, t.columns, [&](Value column) { tile(n, f, row, column, tileRows, t.columns, t); });
+  if (whole < columns)
+    tile(n, f, row, g.index(whole), tileRows, columns - whole, t);
+}
+
+LogicalResult packed::lowerConv(RewriterBase &rewriter, PackedConvOp op, const Tiles &tiles, std::string &why) {
+  FailureOr<Output> output = Output::follow(rewriter, op, why);
+  if (failed(output))
+    return failure();
+  ArrayRef<int64_t> w = typeOf(op.getW()).getShape();
+  Tiles t = tiles;
+  if (t.rows < 1 || t.columns < 1 || t.blocks < 1 || t.task < 1 || w[0] / op.getGroups() % t.blocks) {
+    why = "expected tiles of at least 1 and blocks that divide those of a group";
+    return failure();
+  }
+  Gen g{rewriter, op.getLoc()};
+  Input x = inputOf(rewriter, op.getX());
+  ConvKernel k{g,
+               x,
+               inputOf(rewriter, op.getW()).memory,
+               op.getBias() ? inputOf(rewriter, op.getBias()).memory : Memory(),
+               *output,
+               typeOf(op.getX()).getElementType(),
+               w[1],
+               x.memory.shape[2],
+               x.memory.shape[3],
+               w[4],
+               w[0] / int64_t(op.getGroups()),
+               w[5],
+               w[2],
+               w[3],
+               output->shape()[2],
+               output->shape()[3],
+               op.getStrides()[0],
+               op.getStrides()[1],
+               op.getDilations()[0],
+               op.getDilations()[1],
+               op.getGroups() > 1 ? w[1] : 0};
+  Value batch = batchOf(g, k.x.memory);
+  output->begin(g, batch);
+  // A window of one element sees no rows: all places are one long row.
+  bool flat = k.kh * k.kw == 1 && k.strideH * k.strideW == 1 && !x.top && !x.left && k.height == k.rows &&
+              k.width == k.columns && output->isFlat();
+  if (flat) {
+    k.columns *= k.rows;
+    k.width = k.columns;
+    k.rows = 1;
+    t.rows = t.task = 1;
+  }
+  t.columns = std::min(t.columns, k.columns);
+  t.rows = std::min(t.rows, k.rows);
+  // Tasks: parts of the rows, or of the one long row.
+  int64_t taskRows = ceilDiv(t.task, t.rows) * t.rows;
+  int64_t rowTasks = ceilDiv(k.rows, taskRows), blockTasks = w[0] / t.blocks;
+  int64_t perPart = std::max<int64_t>(1, tiles.task);
+  if (flat)
+    rowTasks = std::max<int64_t>(1, ceilDiv(k.columns / t.columns, perPart));
+  OpFoldResult n = getAsOpFoldResult(batch), f = rewriter.getIndexAttr(blockTasks), r = rewriter.getIndexAttr(rowTasks);
+  SmallVector<OpFoldResult> extents = t.split ? SmallVector<OpFoldResult>{f, n, r} : SmallVector<OpFoldResult>{n, r, f};
+  g.tasks(extents, [&](ValueRange ids) {
+    Value image = ids[t.split ? 1 : 0], block = g.mul(ids[t.split ? 0 : 2], t.blocks), part = ids[t.split ? 2 : 1];
+    if (flat) {
+      // Whole tiles of this part; the rest of the row belongs to the last one.
+      int64_t whole = k.columns / t.columns * t.columns;
+      Value from = g.mul(part, perPart * t.columns), to = g.min(g.add(from, perPart * t.columns), g.index(whole));
+      Value zero = g.index(0);
+      g.each(from, to, t.columns, [&](Value column) { k.tile(image, block, zero, column, 1, t.columns, t); });
+      if (whole < k.columns)
+        g.when(g.equal(part, rowTasks - 1), [&] { k.tile(image, block, zero, g.index(whole), 1, k.columns - whole, t); });
+      return;
+    }
+    Value from = g.mul(part, taskRows), to = g.min(g.add(from, taskRows), g.index(k.rows));
+    int64_t rest = k.rows % t.rows;
+    if (!rest) {
+      g.each(from, to, t.rows, [&](Value row) { k.row(image, block, row, t.rows, t); });
+    } else {
+      Value whole = g.min(to, g.index(k.rows - rest));
+      g.each(from, whole, t.rows, [&](Value row) { k.row(image, block, row, t.rows, t); });
+      g.when(g.equal(part, rowTasks - 1), [&] { k.row(image, block, g.index(k.rows - rest), rest, t); });
+    }
+    if (output->hasHalo())
+      g.each(block, g.add(block, t.blocks), 1, [&](Value b) { output->border(g, image, b, from, to); });
+  });
+  output->finish(rewriter, op);
+  return success();
+}
+
+// Time of one step of the reduction for a tile, in halves of cycles: two multiplications and two loads at a time, and no sum twice
+// within its latency.
+static int64_t stepCost(int64_t places, int64_t blocks) {
+  return std::max<int64_t>({places * blocks, places + blocks, 8});
+}
+
+Tiles packed::chooseConv(PackedConvOp op, const Machine &machine) {
+  ArrayRef<int64_t> w = typeOf(op.getW()).getShape(), y = typeOf(op.getY()).getShape(), x = typeOf(op.getX()).getShape();
+  int64_t fBlocks = w[0] / op.getGroups(), rows = y[2], columns = y[3];
+  bool halo = op.getY().hasOneUse() && isa<HaloOp>(*op.getY().getUsers().begin());
+  bool flat = w[2] * w[3] == 1 && x[2] == rows && x[3] == columns && !halo;
+  if (flat) {
+    columns *= rows;
+    rows = 1;
+  }
+  Tiles best;
+  int64_t bestCost = INT64_MAX;
+  for (int64_t blocks : {1, 2, 3, 4})
+    for (int64_t r = 1; r <= std::min<int64_t>(rows, 7); ++r)
+      for (int64_t q = 1; q <= std::min<int64_t>(columns, 28); ++q) {
+        if (fBlocks % blocks || r * q * blocks + blocks + 1 > machine.registers || (r > 1 && q < columns))
+          continue;
+        int64_t cost = 0;
+        auto count = [&](int64_t tileRows, int64_t times) {
+          cost += times * (columns / q) * stepCost(tileRows * q, blocks);
+          if (columns % q)
+            cost += times * (stepCost(tileRows * (columns % q), blocks) + 1);
+        };
+        count(r, rows / r);
+        if (rows % r)
+          count(rows % r, 1);
+        cost = cost * 64 * (fBlocks / blocks) + r * q;
+        if (cost < bestCost) {
+          bestCost = cost;
+          best.rows = r;
+          best.columns = q;
+          best.blocks = blocks;
+        }
+      }
+  best.unroll = 4;
+  // Weights that do not fit beside x stay in the cache for one block of channels at a time.
+  int64_t weights = 4 * w[0] * w[1] * w[2] * w[3] * w[4] * w[5];
+  best.split = weights > machine.l2 / 2;
+  // Enough tasks for a few threads, and rows that stay in the cache while the blocks go over them.
+  best.task = flat ? std::max<int64_t>(1, 64 / best.columns) : std::max<int64_t>(best.rows, ceilDiv(rows, 4));
+  if (!best.split && !flat) {
+    int64_t rowBytes = 4 * x[1] * x[3] * x[4] * op.getStrides()[0];
+    best.task = std::max<int64_t>(best.rows, std::min<int64_t>(best.task, machine.l2 / 4 / std::max<int64_t>(rowBytes, 1)));
+  }
+  return best;
+}

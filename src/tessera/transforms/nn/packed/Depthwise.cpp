@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Depthwise convolution: lanes are channels. The taps of a small window stay in registers for a whole plane, and each vector of x
+// is loaded once for all places of a tile that it belongs to.
+#include "tessera/transforms/nn/packed/Support.h"
+
+using namespace tessera;
+using namespace tessera::nn;
+using namespace tessera::nn::packed;
+
+namespace {
+
+struct DepthwiseKernel {
+  Gen g;
+  Input x;
+  Memory w;
+  Output &out;
+  Type element;
+  int64_t lanes, kh, kw, strideH, strideW, dilationH, dilationW;
+
+  void tile(Value n, Value block, Value row, Value column, int64_t tileRows, int64_t tileColumns, Value start,
+            ArrayRef<Value> taps);
+};
+
+} // namespace
+
+void DepthwiseKernel::tile(Value n, Value block, Value row, Value column, int64_t tileRows, int64_t tileColumns, Value start,
+                           ArrayRef<Value> taps) {
+  SmallVector<Value> sums(tileRows * tileColumns, start);
+  Value top = g.add(g.mul(row, strideH), x.top), left = g.add(g.mul(column, strideW), x.left);
+  int64_t width = x.memory.shape[3];
+  if (!taps.empty()) {
+    Cursor from = cursorAt(g, x.memory, {n, block, top, left, g.index(0)});
+    std::map<std::pair<int64_t, int64_t>, Value> loaded;
+    for (int64_t i = 0; i < kh; ++i)
+      for (int64_t r = 0; r < tileRows; ++r)
+        for (int64_t j = 0; j < kw; ++j)
+          for (int64_t q = 0; q < tileColumns; ++q) {
+            int64_t h = r * strideH + i * dilationH, v = q * strideW + j * dilationW;
+            Value &vector = loaded[{h, v}];
+            if (!vector)
+              vector = from.load(g, (h * width + v) * lanes, lanes);
+            Value &sum = sums[r * tileColumns + q];
+            sum = g.fma(vector, taps[i * kw + j], sum);
+          }
+  } else {
+    sums = g.loop(0, kh, 1, sums, [&](Value i, ValueRange carried) {
+      return g.loop(0, kw, 1, carried, [&](Value j, ValueRange carried) {
+        Value tap = cursorAt(g, w, {block, i, j, g.index(0)}).load(g, 0, lanes);
+        Cursor from = cursorAt(
+            g, x.memory, {n, block, g.add(top, g.mul(i, dilationH)), g.add(left, g.mul(j, dilationW)), g.index(0)});
+        SmallVector<Value> next(carried);
+        for (int64_t r = 0; r < tileRows; ++r)
+          for (int64_t q = 0; q < tileColumns; ++q) {
+            Value &sum = next[r * tileColumns + q];
+            sum = g.fma(from.load(g, (r * strideH * width + q * strideW) * lanes, lanes), tap, sum);
+          }
+        return next;
+      });
+    });
+  }
+  for (int64_t r = 0; r < tileRows; ++r)
+    for (int64_t q = 0; q < tileColumns; ++q)
+      out.store(g, {n, block, g.add(row, r), g.add(column, q), g.index(0)}, sums[r * tileColumns + q]);
+}
+
+LogicalResult packed::lowerDepthwise(RewriterBase &rewriter, PackedDepthwiseOp op, const Tiles &tiles, std::string &why) {
+  FailureOr<Output> output = Output::follow(rewriter, op, why);
+  if (failed(output))
+    return failure();
+  Tiles t = tiles;
+  if (t.rows < 1 || t.columns < 1 || t.task < 1) {
+    why = "expected tiles of at least 1";
+    return failure();
+  }
+  ArrayRef<int64_t> w = typeOf(op.getW()).getShape();
+  Gen g{rewriter, op.getLoc()};
+  DepthwiseKernel k{g,
+                    inputOf(rewriter, op.getX()),
+                    inputOf(rewriter, op.getW()).memory,
+                    *output,
+                    typeOf(op.getX()).getElementType(),
+                    w[3],
+                    w[1],
+                    w[2],
+                    op.getStrides()[0],
+                    op.getStrides()[1],
+                    op.getDilations()[0],
+                    op.getDilations()[1]};
+  Memory bias = op.getBias() ? inputOf(rewriter, op.getBias()).memory : Memory();
+  Value batch = batchOf(g, k.x.memory);
+  output->begin(g, batch);
+  int64_t rows = output->shape()[2], columns = output->shape()[3];
+  t.rows = std::min(t.rows, rows);
+  t.columns = std::min(t.columns, columns);
+  int64_t taskRows = ceilDiv(t.task, t.rows) * t.rows, rowTasks = ceilDiv(rows, taskRows);
+  g.tasks({getAsOpFoldResult(batch), rewriter.getIndexAttr(w[0]), rewriter.getIndexAttr(rowTasks)}, [&](ValueRange ids) {
+    Value n = ids[0], block = ids[1], part = ids[2];
+    Value start = bias.buffer ? cursorAt(g, bias, {block, g.index(0)}).load(g, 0, k.lanes)
+                              : g.splat(vectorOf(k.element, k.lanes), 0);
+    SmallVector<Value> taps;
+    if (k.kh * k.kw <= 9) {
+      Cursor from = cursorAt(g, k.w, {block, g.index(0), g.index(0), g.index(0)});
+      for (int64_t i = 0; i < k.kh * k.kw; ++i)
+        taps.push_back(from.load(g, i * k.lanes, k.lanes));
+    }
+    auto row = [&](Value at, int64_t tileRows) {
+      int64_t whole = columns / t.columns * t.columns;
+      g.each(0, whole, t.columns, [&](Value column) { k.tile(n, block, at, column, tileRows, t.columns, start, taps); });
+      if (whole < columns)
+        k.tile(n, block, at, g.index(whole), tileRows, columns - whole, start, taps);
+    };
+    Value from = g.mul(part, taskRows), to = g.min(g.add(from, taskRows), g.index(rows));
+    int64_t rest = rows % t.rows;
+    g.each(from, rest ? g.min(to, g.index(rows - rest)) : to, t.rows, [&](Value at) { row(at, t.rows); });
+    if (rest)
+      g.when(g.equal(part, rowTasks - 1), [&] { row(g.index(rows - rest), rest); });
+    output->border(g, n, block, from, to);
+  });
+  output->finish(rewriter, op);
+  return success();
+}
+
+Tiles packed::chooseDepthwise(PackedDepthwiseOp op, const Machine &machine) {
+  ArrayRef<int64_t> y = typeOf(op.getY()).getShape(), w = typeOf(op.getW()).getShape();
+  int64_t taps = w[1] * w[2] <= 9 ? w[1] * w[2] : 1, left = machine.registers - taps - 2;
+  Tiles best;
+  double bestCost = 1e30;
+  for (int64_t rows : {1, 2})
+    for (int64_t columns = 1; columns <= std::min<int64_t>(y[3], 14); ++columns) {
+      if (rows > y[2] || (rows * columns > std::max<int64_t>(left, 2)))
+        continue;
+      // Vectors loaded for one tile, and a little for its loop.
+      double loads = double((rows - 1) * op.getStrides()[0] + w[1]) * ((columns - 1) * op.getStrides()[1] + w[2]);
+      double work = std::max(loads, rows * columns * double(w[1] * w[2]));
+      double cost = (work + 4) * double(ceilDiv(y[2], rows)) * double(y[3]) / columns + (y[3] % columns ? 8 : 0);
+      if (cost < bestCost) {
+        bestCost = cost;
+        best.rows = rows;
+        best.columns = columns;
+      }
+    }
+  best.task = y[2];
+  return best;
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A matrix times packed weights. Rows of x come in tiles, those that are left one by one; with few rows the weights are read once,
+// and nothing else matters.
+#include "tessera/transforms/nn/packed/Support.h"
+
+using namespace tessera;
+using namespace tessera::nn;
+using namespace tessera::nn::packed;
+
+LogicalResult packed::lowerMatmul(RewriterBase &rewriter, PackedMatmulOp op, const Tiles &tiles, std::string &why) {
+  FailureOr<Output> output = Output::follow(rewriter, op, why);
+  if (failed(output))
+    return failure();
+  ArrayRef<int64_t> shape = typeOf(op.getW()).getShape();
+  int64_t panels = shape[0], depth = shape[1], lanes = shape[2], total = op.getColumns();
+  Tiles t = tiles;
+  if (t.rows < 1 || t.blocks < 1 || t.unroll < 1) {
+    why = "expected tiles of at least 1";
+    return failure();
+  }
+  t.blocks = std::min(t.blocks, panels);
+  Gen g{rewriter, op.getLoc()};
+  Memory x = inputOf(rewriter, op.getX()).memory, w = inputOf(rewriter, op.getW()).memory;
+  Memory bias = op.getBias() ? inputOf(rewriter, op.getBias()).memory : Memory();
+  Type element = typeOf(op.getX()).getElementType();
+  VectorType type = vectorOf(element, lanes);
+  Value batch = batchOf(g, x);
+  output->begin(g, batch);
+  auto tile = [&](Value row, Value panel, int64_t rows, int64_t blocks) {
+    SmallVector<Value> sums;
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t k = 0; k < blocks; ++k)
+        sums.push_back(bias.buffer ? cursorAt(g, bias, {g.add(panel, k), g.index(0)}).load(g, 0, lanes)
+                                   : g.splat(type, 0));
+    auto body = [&](Value at, int64_t steps, ValueRange carried) {
+      SmallVector<Value> next(carried);
+      Cursor from = cursorAt(g, x, {row, at}), weights = cursorAt(g, w, {panel, at, g.index(0)});
+      for (int64_t s = 0; s < steps; ++s) {
+        SmallVector<Value> factors;
+        for (int64_t k = 0; k < blocks; ++k)
+          factors.push_back(weights.load(g, (k * depth + s) * lanes, lanes));
+        for (int64_t i = 0; i < rows; ++i) {
+          Value v = vector::BroadcastOp::create(g.b, g.loc, type, from.scalar(g, i * depth + s));
+          for (int64_t k = 0; k < blocks; ++k)
+            next[i * blocks + k] = g.fma(v, factors[k], next[i * blocks + k]);
+        }
+      }
+      return next;
+    };
+    int64_t whole = depth / t.unroll * t.unroll;
+    sums = g.loop(0, whole, t.unroll, sums, [&](Value at, ValueRange carried) { return body(at, t.unroll, carried); });
+    if (whole < depth)
+      sums = body(g.index(whole), depth - whole, sums);
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t k = 0; k < blocks; ++k)
+        output->store(g, {g.add(row, i), g.mul(g.add(panel, k), lanes)}, sums[i * blocks + k]);
+  };
+  // The last panel may have fewer columns than lanes; it is narrower then.
+  auto narrow = [&](Value row, Value panel) {
+    int64_t valid = total - (panels - 1) * lanes;
+    Value start = bias.buffer ? cursorAt(g, bias, {panel, g.index(0)}).load(g, 0, lanes) : g.splat(type, 0);
+    SmallVector<Value> init = {start};
+    for (int64_t s = 1; s < t.unroll; ++s)
+      init.push_back(g.splat(type, 0));
+    auto step = [&](Value at, int64_t steps, ValueRange carried) {
+      SmallVector<Value> next(carried);
+      Cursor from = cursorAt(g, x, {row, at}), weights = cursorAt(g, w, {panel, at, g.index(0)});
+      for (int64_t s = 0; s < steps; ++s)
+        next[s] = g.fma(vector::BroadcastOp::create(g.b, g.loc, type, from.scalar(g, s)),
+                        weights.load(g, s * lanes, lanes), next[s]);
+      return next;
+    };
+    int64_t whole = depth / t.unroll * t.unroll;
+    SmallVector<Value> sums = g.loop(0, whole, t.unroll, init, [&](Value at, ValueRange c) { return step(at, t.unroll, c); });
+    if (whole < depth)
+      sums = step(g.index(whole), depth - whole, sums);
+    Value sum = sums[0];
+    for (Value more : ArrayRef(sums).drop_front())
+      sum = arith::AddFOp::create(g.b, g.loc, sum, more);
+    if (valid < lanes)
+      sum = vector::ExtractStridedSliceOp::create(g.b, g.loc, sum, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{valid},
+                                                  ArrayRef<int64_t>{1});
+    output->store(g, {row, g.index((panels - 1) * lanes)}, sum);
+  };
+  bool ragged = total % lanes || panels * lanes != total;
+  // Panels behind the columns that are wanted are not computed.
+  panels = ceilDiv(total, lanes);
+  int64_t full = ragged ? panels - 1 : panels, groups = full / t.blocks, single = full % t.blocks;
+  int64_t tasks = groups + single + (ragged ? 1 : 0);
+  g.tasks({rewriter.getIndexAttr(tasks)}, [&](ValueRange ids) {
+    auto rows = [&](Value panel, int64_t blocks) {
+      Value whole = g.mul(g.div(batch, t.rows), t.rows);
+      g.each(g.index(0), whole, t.rows, [&](Value row) { tile(row, panel, t.rows, blocks); });
+      g.each(whole, batch, 1, [&](Value row) { tile(row, panel, 1, blocks); });
+    };
+    if (groups)
+      g.when(g.less(ids[0], g.index(groups)), [&] { rows(g.mul(ids[0], t.blocks), t.blocks); });
+    if (single)
+      g.when(g.both(g.less(g.index(groups - 1), ids[0]), g.less(ids[0], g.index(groups + single))),
+             [&] { rows(g.add(ids[0], groups * t.blocks - groups), 1); });
+    if (ragged)
+      g.when(g.equal(ids[0], tasks - 1),
+             [&] { g.each(g.index(0), batch, 1, [&](Value row) { narrow(row, g.index(panels - 1)); }); });
+  });
+  output->finish(rewriter, op);
+  return success();
+}
+
+Tiles packed::chooseMatmul(PackedMatmulOp op, const Machine &machine) {
+  Tiles t;
+  int64_t panels = typeOf(op.getW()).getShape()[0];
+  // With one row each panel is one sum, whose latency only other panels can hide.
+  t.blocks = panels % 4 == 0 ? 4 : panels % 2 == 0 ? 2 : std::min<int64_t>(panels, 4);
+  t.rows = std::max<int64_t>(1, (machine.registers - t.blocks - 1) / t.blocks);
+  t.rows = t.rows >= 8 ? 8 : t.rows >= 4 ? 4 : t.rows;
+  t.unroll = 4;
+  return t;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// See Packed.h: which file is for which layer.
+#include "tessera/transforms/nn/packed/Packed.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace tessera;
+using namespace tessera::nn;
+using namespace tessera::nn::packed;
+
+bool packed::isPacked(Operation *op) {
+  return isa<PackedConvOp, PackedWinogradOp, PackedDepthwiseOp, PackedMatmulOp, PackedPoolOp, PackedMeanOp, PackOp, UnpackOp,
+             HaloOp, CropOp>(op);
+}
+
+Tiles packed::chooseTiles(Operation *op, const Machine &machine) {
+  return llvm::TypeSwitch<Operation *, Tiles>(op)
+      .Case([&](PackedConvOp conv) { return chooseConv(conv, machine); })
+      .Case([&](PackedWinogradOp conv) { return chooseWinograd(conv, machine); })
+      .Case([&](PackedDepthwiseOp conv) { return chooseDepthwise(conv, machine); })
+      .Case([&](PackedMatmulOp product) { return chooseMatmul(product, machine); })
+      .Default([](Operation *) { return Tiles(); });
+}
+
+std::string packed::describe(Operation *op, const Tiles &t) {
+  auto text = [](int64_t v) { return std::to_string(v); };
+  return llvm::TypeSwitch<Operation *, std::string>(op)
+      .Case([&](PackedConvOp) {
+        return "direct convolution, " + text(t.rows) + "x" + text(t.columns) + " places of " + text(t.blocks) +
+               " blocks in registers";
+      })
+      .Case([&](PackedWinogradOp conv) {
+        std::string tile = text(conv.getTile());
+        return "Winograd F(" + tile + "x" + tile + ", 3x3), " + text(t.columns) + " tiles of " + text(t.blocks) +
+               " blocks in registers, " + text(t.task) + " tiles as tasks";
+      })
+      .Case([&](PackedDepthwiseOp) {
+        return "depthwise convolution, " + text(t.rows) + "x" + text(t.columns) + " places in registers";
+      })
+      .Case([&](PackedMatmulOp) {
+        return "product with packed weights, " + text(t.rows) + " rows of " + text(t.blocks) + " blocks in registers";
+      })
+      .Case([](PackedPoolOp) { return "pool on blocks"; })
+      .Case([](PackedMeanOp) { return "mean of planes"; })
+      .Default([](Operation *) { return "copy between layouts"; });
+}
+
+LogicalResult packed::lower(RewriterBase &rewriter, Operation *op, const Tiles &tiles, std::string &why) {
+  why = "it is not a packed layer";
+  // What others have read through, or made part of their stores.
+  if (isPacked(op) && op->use_empty()) {
+    rewriter.eraseOp(op);
+    return success();
+  }
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](PackedConvOp o) { return lowerConv(rewriter, o, tiles, why); })
+      .Case([&](PackedWinogradOp o) { return lowerWinograd(rewriter, o, tiles, why); })
+      .Case([&](PackedDepthwiseOp o) { return lowerDepthwise(rewriter, o, tiles, why); })
+      .Case([&](PackedMatmulOp o) { return lowerMatmul(rewriter, o, tiles, why); })
+      .Case([&](PackedPoolOp o) { return lowerPool(rewriter, o, tiles, why); })
+      .Case([&](PackedMeanOp o) { return lowerMean(rewriter, o, tiles, why); })
+      .Case([&](PackOp o) { return lowerPack(rewriter, o, tiles, why); })
+      .Case([&](UnpackOp o) { return lowerUnpack(rewriter, o, tiles, why); })
+      .Case([&](HaloOp o) { return lowerHalo(rewriter, o, tiles, why); })
+      .Case([&](CropOp o) { return lowerCrop(rewriter, o, tiles, why); })
+      .Default([](Operation *) { return failure(); });
+}

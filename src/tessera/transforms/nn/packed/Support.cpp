@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// See Support.h.
+#include "tessera/transforms/nn/packed/Support.h"
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace tessera;
+using namespace tessera::nn;
+using namespace tessera::nn::packed;
+
+//===----------------------------------------------------------------------===//
+// Loops and numbers
+//===----------------------------------------------------------------------===//
+
+Value Gen::splat(Type type, double v) {
+  TypedAttr attr = b.getFloatAttr(getElementTypeOrSelf(type), v);
+  if (auto vector = dyn_cast<VectorType>(type))
+    attr = DenseElementsAttr::get(vector, cast<Attribute>(attr));
+  return arith::ConstantOp::create(b, loc, attr);
+}
+
+SmallVector<Value> Gen::loop(Value from, Value to, int64_t step, ValueRange init, Body body) {
+  std::optional<int64_t> lo = getConstantIntValue(from), hi = getConstantIntValue(to);
+  if (lo && hi && *hi <= *lo)
+    return SmallVector<Value>(init);
+  if (lo && hi && *hi - *lo <= step)
+    return body(from, init);
+  auto loop = scf::ForOp::create(b, loc, from, to, index(step), init);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> next = body(loop.getInductionVar(), loop.getRegionIterArgs());
+  if (!init.empty()) {
+    b.setInsertionPointToEnd(loop.getBody());
+    scf::YieldOp::create(b, loc, next);
+  }
+  return SmallVector<Value>(loop.getResults());
+}
+
+void Gen::each(Value from, Value to, int64_t step, function_ref<void(Value)> body) {
+  loop(from, to, step, {}, [&](Value iv, ValueRange) {
+    body(iv);
+    return SmallVector<Value>();
+  });
+}
+
+void Gen::when(Value condition, function_ref<void()> then) {
+  if (matchPattern(condition, m_One()))
+    return then();
+  if (matchPattern(condition, m_Zero()))
+    return;
+  auto branch = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  then();
+}
+
+void Gen::tasks(ArrayRef<OpFoldResult> extents, function_ref<void(ValueRange)> body) {
+  auto forall = scf::ForallOp::create(b, loc, extents, ValueRange(), std::nullopt);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(forall.getBody());
+  body(forall.getInductionVars());
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+int64_t Memory::stride(unsigned dim) const {
+  int64_t stride = 1;
+  for (int64_t extent : ArrayRef(shape).drop_front(dim + 1))
+    stride *= extent;
+  return stride;
+}
+
+Value Memory::offset(Gen &g, ValueRange at) const {
+  Value sum = g.index(0);
+  for (auto [d, v] : llvm::enumerate(at))
+    sum = g.add(sum, g.mul(v, stride(d)));
+  return sum;
+}
+
+Cursor packed::cursorAt(Gen &g, const Memory &memory, Value offset) {
+  // The extent says how far distances may go, not how much memory there is.
+  auto type = cast<MemRefType>(memory.buffer.getType());
+  int64_t extent = std::max<int64_t>(memory.stride(0), 1);
+  auto view = MemRefType::get({extent}, type.getElementType(),
+                              StridedLayoutAttr::get(type.getContext(), ShapedType::kDynamic, {1}));
+  Value v = memref::ReinterpretCastOp::create(g.b, g.loc, view, memory.buffer, OpFoldResult(offset),
+                                              SmallVector<OpFoldResult>{g.b.getIndexAttr(extent)},
+                                              SmallVector<OpFoldResult>{g.b.getIndexAttr(1)});
+  return {v};
+}
+Cursor packed::cursorAt(Gen &g, const Memory &memory, ValueRange at) {
+  return cursorAt(g, memory, memory.offset(g, at));
+}
+
+Value Cursor::load(Gen &g, int64_t distance, int64_t lanes) const {
+  Type element = cast<MemRefType>(view.getType()).getElementType();
+  return vector::LoadOp::create(g.b, g.loc, vectorOf(element, lanes), view, ValueRange{g.index(distance)});
+}
+Value Cursor::scalar(Gen &g, int64_t distance) const {
+  return memref::LoadOp::create(g.b, g.loc, view, ValueRange{g.index(distance)});
+}
+void Cursor::store(Gen &g, Value v, int64_t distance) const {
+  vector::StoreOp::create(g.b, g.loc, v, view, ValueRange{g.index(distance)});
+}
+
+Memory packed::allocate(Gen &g, ArrayRef<int64_t> shape, Type element, Value first) {
+  SmallVector<Value> dynamic;
+  if (ShapedType::isDynamic(shape.front()))
+    dynamic.push_back(first);
+  Value buffer = memref::AllocOp::create(g.b, g.loc, MemRefType::get(shape, element), dynamic,
+                                         g.b.getI64IntegerAttr(64));
+  return {buffer, SmallVector<int64_t>(shape)};
+}
+
+Value packed::batchOf(Gen &g, const Memory &memory) {
+  if (!ShapedType::isDynamic(memory.shape.front()))
+    return g.index(memory.shape.front());
+  return memref::DimOp::create(g.b, g.loc, memory.buffer, 0);
+}
+
+static Value skipCasts(Value tensor) {
+  while (auto cast = tensor.getDefiningOp<tensor::CastOp>())
+    tensor = cast.getSource();
+  return tensor;
+}
+
+Input packed::inputOf(RewriterBase &rewriter, Value tensor) {
+  Input input;
+  RankedTensorType type = typeOf(tensor);
+  tensor = skipCasts(tensor);
+  while (auto crop = tensor.getDefiningOp<CropOp>()) {
+    input.top += crop.getPads()[0];
+    input.left += crop.getPads()[1];
+    tensor = skipCasts(crop.getX());
+    type = typeOf(crop.getX());
+  }
+  if (auto known = tensor.getDefiningOp<bufferization::ToTensorOp>()) {
+    input.memory.buffer = known.getBuffer();
+  } else {
+    auto buffer = MemRefType::get(typeOf(tensor).getShape(), type.getElementType());
+    input.memory.buffer =
+        bufferization::ToBufferOp::create(rewriter, tensor.getLoc(), buffer, tensor, /*readOnly=*/true);
+  }
+  input.memory.shape.assign(type.getShape().begin(), type.getShape().end());
+  return input;
+}
+
+//===----------------------------------------------------------------------===//
+// What follows a layer
+//===----------------------------------------------------------------------===//
+
+// An operand's place for the elements at d0, d1, …: dimensions and constants, the innermost dimension last or not at all.
+static bool isReadable(AffineMap map) {
+  for (auto [i, result] : llvm::enumerate(map.getResults())) {
+    if (isa<AffineConstantExpr>(result))
+      continue;
+    auto dim = dyn_cast<AffineDimExpr>(result);
+    if (!dim || (dim.getPosition() + 1 == map.getNumDims() && i + 1 != map.getNumResults()))
+      return false;
+  }
+  return true;
+}
+
+// Reads `v` at the place it writes, and everything else at constant places or along dimensions; each operation has a form on
+// vectors.
+static bool isElementwise(linalg::GenericOp op, Value v) {
+  if (op.getNumResults() != 1 || op.getNumParallelLoops() != op.getNumLoops() || !op.hasPureTensorSemantics() ||
+      !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity() ||
+      op.getMatchingBlockArgument(op.getDpsInitOperand(0)).use_empty() == false)
+    return false;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    if (input->get() == v ? !map.isIdentity() : !isReadable(map))
+      return false;
+    auto type = dyn_cast<RankedTensorType>(input->get().getType());
+    if (input->get() != v && type && llvm::any_of(type.getShape().drop_front(type.getRank() ? 1 : 0), ShapedType::isDynamic))
+      return false;
+  }
+  for (Operation &inner : op.getBody()->without_terminator()) {
+    if (inner.getNumRegions() || inner.getNumResults() != 1)
+      return false;
+    if (!isa<arith::ConstantOp>(inner) && !OpTrait::hasElementwiseMappableTraits(&inner))
+      return false;
+  }
+  return true;
+}
+
+static bool usedOnlyBy(Value v, Operation *user) {
+  return llvm::all_of(v.getUsers(), [&](Operation *u) { return u == user; });
+}
+
+FailureOr<Output> Output::follow(RewriterBase &rewriter, Operation *op, std::string &why) {
+  Output out;
+  Value v = op->getResult(0);
+  out.layerShape.assign(typeOf(v).getShape().begin(), typeOf(v).getShape().end());
+  bool blocked = out.layerShape.size() == 5;
+  if (llvm::any_of(ArrayRef(out.layerShape).drop_front(), ShapedType::isDynamic)) {
+    why = "it has dynamic extents besides the first";
+    return failure();
+  }
+  SmallVector<linalg::GenericOp> generics;
+  Operation *last = op;
+  Type element = typeOf(v).getElementType();
+  while (!v.use_empty()) {
+    Operation *user = *v.getUsers().begin();
+    if (!usedOnlyBy(v, user) || user->getBlock() != op->getBlock())
+      break;
+    if (auto generic = dyn_cast<linalg::GenericOp>(user);
+        generic && !out.hasHalo() && isElementwise(generic, v) &&
+        typeOf(generic.getResult(0)).getElementType() == element) {
+      generics.push_back(generic);
+    } else if (auto halo = dyn_cast<HaloOp>(user); halo && blocked) {
+      for (auto [mine, more] : llvm::zip(out.pads, halo.getPads()))
+        mine += more;
+    } else if (!isa<tensor::CastOp>(user)) {
+      break;
+    }
+    out.absorbed.push_back(user);
+    last = user;
+    v = user->getResult(0);
+  }
+  out.type = typeOf(v);
+  if (v.hasOneUse())
+    if (auto copy = dyn_cast<bufferization::MaterializeInDestinationOp>(*v.getUsers().begin());
+        copy && isa<MemRefType>(copy.getDest().getType()) && copy->getBlock() == op->getBlock()) {
+      out.materialize = copy;
+      out.dest.buffer = copy.getDest();
+    }
+  // Everything that is read on the way is known there.
+  rewriter.setInsertionPointAfter(last);
+  for (linalg::GenericOp generic : generics) {
+    Step step{generic, {}};
+    for (OpOperand *input : generic.getDpsInputOperands()) {
+      Value operand = input->get();
+      bool along = operand == op->getResult(0) || llvm::is_contained(out.absorbed, operand.getDefiningOp());
+      step.inputs.push_back(along || !isa<RankedTensorType>(operand.getType()) ? Input()
+                                                                              : inputOf(rewriter, operand));
+    }
+    out.steps.push_back(step);
+  }
+  return out;
+}
+
+void Output::begin(Gen &g, Value batch) {
+  dest.shape = layerShape;
+  if (hasHalo()) {
+    dest.shape[2] += pads[0] + pads[2];
+    dest.shape[3] += pads[1] + pads[3];
+  }
+  if (!dest.buffer)
+    dest.buffer = allocate(g, dest.shape, type.getElementType(), batch).buffer;
+}
+
+bool Output::isFlat() const {
+  if (hasHalo())
+    return false;
+  for (const Step &step : steps)
+    for (auto [i, input] : llvm::enumerate(step.inputs)) {
+      if (!input.memory.buffer)
+        continue;
+      linalg::GenericOp op = step.op;
+      AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(i));
+      bool spatial = map.isFunctionOfDim(2) || map.isFunctionOfDim(3);
+      bool whole = map.isIdentity() && !input.top && !input.left && input.memory.shape[2] == layerShape[2] &&
+                   input.memory.shape[3] == layerShape[3];
+      if (spatial && !whole)
+        return false;
+    }
+  return true;
+}
+
+Value Output::readOperand(Gen &g, const Step &step, unsigned index, ValueRange at, int64_t lanes) const {
+  linalg::GenericOp op = step.op;
+  OpOperand *operand = op.getDpsInputOperand(index);
+  const Input &input = step.inputs[index];
+  if (!input.memory.buffer)
+    return vector::BroadcastOp::create(g.b, g.loc, vectorOf(operand->get().getType(), lanes), operand->get());
+  Type element = typeOf(operand->get()).getElementType();
+  VectorType type = vectorOf(element, lanes);
+  // A constant that is the same everywhere needs no memory.
+  DenseElementsAttr constant;
+  if (matchPattern(operand->get(), m_Constant(&constant)) && constant.isSplat())
+    return arith::ConstantOp::create(
+        g.b, g.loc, DenseElementsAttr::get(type, constant.getSplatValue<Attribute>()));
+  AffineMap map = op.getMatchingIndexingMap(operand);
+  SmallVector<Value> place;
+  bool along = false;
+  for (auto [i, result] : llvm::enumerate(map.getResults())) {
+    if (auto dim = dyn_cast<AffineDimExpr>(result)) {
+      Value v = at[dim.getPosition()];
+      if (at.size() == 5 && i == 2)
+        v = g.add(v, input.top);
+      if (at.size() == 5 && i == 3)
+        v = g.add(v, input.left);
+      place.push_back(v);
+      along |= dim.getPosition() + 1 == map.getNumDims();
+    } else {
+      place.push_back(g.index(cast<AffineConstantExpr>(result).getValue()));
+    }
+  }
+  if (place.empty())
+    return vector::BroadcastOp::create(g.b, g.loc, type,
+                                       memref::LoadOp::create(g.b, g.loc, input.memory.buffer, ValueRange()));
+  Cursor cursor = cursorAt(g, input.memory, place);
+  if (along)
+    return cursor.load(g, 0, lanes);
+  return vector::BroadcastOp::create(g.b, g.loc, type, cursor.scalar(g, 0));
+}
+
+void Output::store(Gen &g, ValueRange at, Value v) const {
+  int64_t lanes = cast<VectorType>(v.getType()).getNumElements();
+  for (const Step &step : steps) {
+    IRMapping map;
+    linalg::GenericOp op = step.op;
+    for (unsigned i = 0; i < step.inputs.size(); ++i) {
+      OpOperand *operand = op.getDpsInputOperand(i);
+      bool along = !step.inputs[i].memory.buffer && isa<RankedTensorType>(operand->get().getType());
+      map.map(op.getMatchingBlockArgument(operand), along ? v : readOperand(g, step, i, at, lanes));
+    }
+    for (Operation &inner : op.getBody()->without_terminator()) {
+      // Constants and values from outside become vectors at their use.
+      if (auto constant = dyn_cast<arith::ConstantOp>(inner)) {
+        map.map(inner.getResult(0),
+                arith::ConstantOp::create(g.b, g.loc,
+                                          DenseElementsAttr::get(vectorOf(constant.getType(), lanes),
+                                                                 cast<Attribute>(constant.getValue()))));
+        continue;
+      }
+      for (Value operand : inner.getOperands())
+        if (!map.contains(operand))
+          map.map(operand, vector::BroadcastOp::create(g.b, g.loc, vectorOf(operand.getType(), lanes), operand));
+      Operation *copy = g.b.clone(inner, map);
+      copy->getResult(0).setType(vectorOf(inner.getResult(0).getType(), lanes));
+    }
+    Value yielded = op.getBody()->getTerminator()->getOperand(0);
+    if (!map.contains(yielded))
+      map.map(yielded, vector::BroadcastOp::create(g.b, g.loc, vectorOf(yielded.getType(), lanes), yielded));
+    v = map.lookup(yielded);
+  }
+  SmallVector<Value> place(at);
+  if (hasHalo()) {
+    place[2] = g.add(place[2], pads[0]);
+    place[3] = g.add(place[3], pads[1]);
+  }
+  cursorAt(g, dest, place).store(g, v, 0);
+}
+
+void Output::border(Gen &g, Value n, Value block, Value from, Value to) const {
+  if (!hasHalo())
+    return;
+  int64_t rows = layerShape[2], width = dest.shape[3], lanes = dest.shape[4];
+  Value zero = g.splat(vectorOf(type.getElementType(), lanes), 0);
+  auto clear = [&](Value row, Value column) {
+    cursorAt(g, dest, {n, block, row, column, g.index(0)}).store(g, zero, 0);
+  };
+  auto clearRows = [&](int64_t first, int64_t count) {
+    g.each(first, first + count, 1, [&](Value row) { g.each(0, width, 1, [&](Value j) { clear(row, j); }); });
+  };
+  if (pads[0])
+    g.when(g.equal(from, 0), [&] { clearRows(0, pads[0]); });
+  if (pads[2])
+    g.when(g.equal(to, rows), [&] { clearRows(pads[0] + rows, pads[2]); });
+  if (pads[1] || pads[3])
+    g.each(from, to, 1, [&](Value i) {
+      Value row = g.add(i, pads[0]);
+      for (int64_t j = 0; j < pads[1]; ++j)
+        clear(row, g.index(j));
+      for (int64_t j = 0; j < pads[3]; ++j)
+        clear(row, g.index(width - 1 - j));
+    });
+}
+
+void Output::finish(RewriterBase &rewriter, Operation *op) {
+  Value result = absorbed.empty() ? op->getResult(0) : absorbed.back()->getResult(0);
+  if (materialize) {
+    rewriter.eraseOp(materialize);
+  } else {
+    Value tensor = bufferization::ToTensorOp::create(
+        rewriter, op->getLoc(), RankedTensorType::get(cast<MemRefType>(dest.buffer.getType()).getShape(), type.getElementType()),
+        dest.buffer, /*restrict=*/true, /*writable=*/true);
+    if (tensor.getType() != type)
+      tensor = tensor::CastOp::create(rewriter, op->getLoc(), type, tensor);
+    rewriter.replaceAllUsesWith(result, tensor);
+  }
+  for (Operation *dead : llvm::reverse(absorbed))
+    rewriter.eraseOp(dead);
+  rewriter.eraseOp(op);
+}

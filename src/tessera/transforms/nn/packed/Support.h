@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the kernels share: index arithmetic, loops, views of memory by a pointer and constant distances, and the stores of
+// results with everything that follows the layer. Only this folder's sources include this.
+#pragma once
+
+#include "tessera/transforms/nn/packed/Packed.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace tessera::nn::packed {
+
+inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+inline RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getType()); }
+
+/// Makes code at one place.
+struct Gen {
+  OpBuilder &b;
+  Location loc;
+
+  Value index(int64_t v) { return arith::ConstantIndexOp::create(b, loc, v); }
+  Value add(Value x, Value y) { return b.createOrFold<arith::AddIOp>(loc, x, y); }
+  Value add(Value x, int64_t y) { return y ? add(x, index(y)) : x; }
+  Value sub(Value x, Value y) { return b.createOrFold<arith::SubIOp>(loc, x, y); }
+  Value mul(Value x, int64_t y) { return y == 1 ? x : b.createOrFold<arith::MulIOp>(loc, x, index(y)); }
+  Value mul(Value x, Value y) { return b.createOrFold<arith::MulIOp>(loc, x, y); }
+  Value div(Value x, int64_t y) { return y == 1 ? x : b.createOrFold<arith::DivUIOp>(loc, x, index(y)); }
+  Value rem(Value x, int64_t y) { return y == 1 ? index(0) : b.createOrFold<arith::RemUIOp>(loc, x, index(y)); }
+  Value min(Value x, Value y) { return b.createOrFold<arith::MinSIOp>(loc, x, y); }
+  Value max(Value x, Value y) { return b.createOrFold<arith::MaxSIOp>(loc, x, y); }
+  Value less(Value x, Value y) {
+    return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, x, y);
+  }
+  Value equal(Value x, int64_t y) {
+    return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, x, index(y));
+  }
+  Value both(Value x, Value y) { return b.createOrFold<arith::AndIOp>(loc, x, y); }
+  Value splat(Type type, double v);
+  Value fma(Value x, Value y, Value z) { return vector::FMAOp::create(b, loc, x, y, z); }
+
+  using Body = function_ref<SmallVector<Value>(Value iv, ValueRange carried)>;
+  /// A loop that carries values; one that runs once is its body.
+  SmallVector<Value> loop(Value from, Value to, int64_t step, ValueRange init, Body body);
+  SmallVector<Value> loop(int64_t from, int64_t to, int64_t step, ValueRange init, Body body) {
+    return loop(index(from), index(to), step, init, body);
+  }
+  /// One that carries nothing.
+  void each(Value from, Value to, int64_t step, function_ref<void(Value)> body);
+  void each(int64_t from, int64_t to, int64_t step, function_ref<void(Value)> body) {
+    each(index(from), index(to), step, body);
+  }
+  void when(Value condition, function_ref<void()> then);
+  /// The outermost loop, over tasks.
+  void tasks(ArrayRef<OpFoldResult> extents, function_ref<void(ValueRange)> body);
+};
+
+/// Memory whose extents behind the first are static: N x … in rows of the innermost one.
+struct Memory {
+  Value buffer;
+  SmallVector<int64_t> shape; ///< the first may be dynamic
+  /// Elements to the place of these indices.
+  Value offset(Gen &g, ValueRange at) const;
+  int64_t stride(unsigned dim) const;
+};
+
+/// A pointer into memory: elements at constant distances from it are one instruction away.
+struct Cursor {
+  Value view;
+  Value load(Gen &g, int64_t distance, int64_t lanes) const;
+  Value scalar(Gen &g, int64_t distance) const;
+  void store(Gen &g, Value v, int64_t distance) const;
+};
+Cursor cursorAt(Gen &g, const Memory &memory, ValueRange at);
+Cursor cursorAt(Gen &g, const Memory &memory, Value offset);
+
+/// An operand as memory; a crop on the way is a distance that `top` and `left` tell.
+struct Input {
+  Memory memory;
+  int64_t top = 0, left = 0;
+};
+Input inputOf(RewriterBase &rewriter, Value tensor);
+
+/// Memory of a task or, outside of tasks, of the node.
+Memory allocate(Gen &g, ArrayRef<int64_t> shape, Type element, Value first = {});
+
+/// Where results go: the elementwise operations behind a layer, its halo, and the memory at the end.
+class Output {
+public:
+  /// Looks at what follows `op`, which has one result. The insertion point is set to where the loops belong.
+  static FailureOr<Output> follow(RewriterBase &rewriter, Operation *op, std::string &why);
+
+  /// Applies what follows to a vector of elements along the innermost dimension, from place `at` of the layer's result on, and
+  /// stores it.
+  void store(Gen &g, ValueRange at, Value v) const;
+  /// Zeros around the rows [from, to) of one plane (n, block); whoever computes the first and last rows does those above and below.
+  void border(Gen &g, Value n, Value block, Value from, Value to) const;
+  bool hasHalo() const { return llvm::any_of(pads, [](int64_t p) { return p != 0; }); }
+  /// Whether rows can be read as one long row: nothing depends on where a row ends.
+  bool isFlat() const;
+  /// Extent 0 of the result, if it is dynamic: that of `like`.
+  /// Makes the memory (where it is not given), before the loops.
+  void begin(Gen &g, Value batch);
+  /// Replaces what was followed. Call it when the loops stand.
+  void finish(RewriterBase &rewriter, Operation *op);
+  const SmallVector<int64_t> &shape() const { return layerShape; }
+
+private:
+  struct Step {
+    linalg::GenericOp op;
+    SmallVector<Input> inputs; ///< of each input; no buffer for the value that comes along
+  };
+  Value readOperand(Gen &g, const Step &step, unsigned input, ValueRange at, int64_t lanes) const;
+
+  SmallVector<Step> steps;
+  SmallVector<int64_t> pads = {0, 0, 0, 0};
+  SmallVector<int64_t> layerShape;
+  SmallVector<Operation *> absorbed; ///< in order
+  Operation *materialize = nullptr;  ///< that copied the result to its destination
+  Memory dest;
+  RankedTensorType type;
+};
+
+/// A vector of `lanes` elements.
+inline VectorType vectorOf(Type element, int64_t lanes) { return VectorType::get({lanes}, element); }
+
+/// Extent 0 of a tensor's memory as a value, and as what forall takes.
+Value batchOf(Gen &g, const Memory &memory);
+
+} // namespace tessera::nn::packed
