@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`tessera.compile` and `tessera.load`."""
+import os
+import re
+import shutil
+import tempfile
+import weakref
+
+from . import capi, compiler
+from .errors import TesseraError
+from .program import Program
+
+
+def version():
+    """The version of the runtime library."""
+    return capi.text(capi.library().tsr_version())
+
+
+def _is_torch(model):
+    return any(base.__module__.startswith("torch.nn") and base.__name__ == "Module" for base in type(model).__mro__)
+
+
+def _is_keras(model):
+    return any(base.__module__.split(".")[0] in ("keras", "tf_keras") and base.__name__ == "Model" for base in type(model).__mro__)
+
+
+def _clean(name):
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", name) or "model"
+
+
+def _source(model, example, folder, dynamic_batch):
+    """(the file to compile, the program's name)."""
+    if isinstance(model, (str, os.PathLike)):
+        path = os.fspath(model)
+        if not os.path.exists(path):
+            raise TesseraError(f"cannot open '{path}': there is no such file")
+        if not path.endswith((".onnx", ".mlir", ".tsr")):
+            raise TesseraError(f"expected a file that ends in .onnx, .mlir or .tsr, but got '{path}'")
+        return path, _clean(os.path.splitext(os.path.basename(path))[0])
+    if isinstance(model, (bytes, bytearray, memoryview)):
+        data, name = bytes(model), "model"
+    elif hasattr(model, "SerializeToString") and hasattr(model, "graph"):
+        data, name = model.SerializeToString(), _clean(model.graph.name)
+    elif _is_torch(model):
+        from .torch_export import export
+        data, name = export(model, example, dynamic_batch), _clean(type(model).__name__)
+    elif _is_keras(model):
+        from .keras_export import export
+        data, name = export(model, example), _clean(model.name)
+    else:
+        raise TesseraError(f"cannot compile a {type(model).__name__}; expected an ONNX file, bytes or ModelProto, a torch.nn.Module or a "
+                           "Keras 3 model")
+    path = os.path.join(folder, name + ".onnx")
+    with open(path, "wb") as f:
+        f.write(data)
+    return path, name
+
+
+def compile(model, example=None, *, program=None, threads=0, profile=False, dynamic_batch=True, **options):
+    """Compiles a model for this machine and loads it.
+
+    model          path of a .onnx, .mlir or .tsr file, the bytes of an ONNX file, an onnx.ModelProto, a torch.nn.Module or a Keras model
+    example        torch: an input (array or tensor), or a tuple of them, of the shape that the network will see; Keras: not needed
+                   unless the model does not know its input's shape
+    program        which graph, when the file holds several
+    threads        0: one for each processor
+    profile        keep times for Program.profile
+    dynamic_batch  torch: leave the first extent of all inputs open (default)
+    mode           "fast" (default) or "strict"
+    bind           ONNX: {input: array} for inputs that decide shapes
+    without        parts of the optimiser to leave out, e.g. ["fusion"]
+    target, cpu, features, triple, schedule, frontend_options: as the options of `tessera compile` and `tessera install`
+    """
+    folder = tempfile.mkdtemp(prefix="tessera-")
+    try:
+        source, name = _source(model, example, folder, dynamic_batch)
+        portable, installed = compiler.build(source, folder, name, **options)
+        made = Program(installed, program, threads, profile, portable=portable)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
+    return made
+
+
+def load(path, program=None, threads=0, profile=False):
+    """Loads an installed program (.tsx); other files are compiled first. Needs no compiler for a .tsx."""
+    path = os.fspath(path)
+    if not path.endswith(".tsx"):
+        return compile(path, program=program, threads=threads, profile=profile)
+    return Program(path, program, threads, profile)
