@@ -30,7 +30,7 @@ struct CompileArgs {
   std::vector<std::string> frontendOptions;
 };
 struct InstallArgs {
-  std::vector<std::string> in, names;
+  std::vector<std::string> in, names, without;
   std::string out, stop, mode = "fast";
   InstallOptions options;
 };
@@ -114,6 +114,16 @@ static int runInstall(InstallArgs &args) {
   if (args.mode != "fast" && args.mode != "strict")
     return fail("--mode: expected 'fast' or 'strict', but got '" + args.mode + "'");
   args.options.target.strict = args.mode == "strict";
+  for (const std::string &part : args.without) {
+    if (part == "fusion")
+      args.options.fusion = false;
+    else if (part == "layout")
+      args.options.layout = false;
+    else if (part == "memory-plan")
+      args.options.memoryPlan = false;
+    else
+      return fail(unknownName("part", part, "parts that can be left out", {"fusion", "layout", "memory-plan"}));
+  }
   for (const std::string &target : args.options.targets)
     if (!findTarget(target)) {
       std::vector<std::string> names(getTargetNames());
@@ -170,6 +180,9 @@ void cli::addInstall(CLI::App &app, Action &action) {
                   "what the programs are to be called, separated by commas; one for each input")
       ->delimiter(',');
   sub->add_option("--mode", args->mode, "fast (default) or strict: no contraction of float operations");
+  sub->add_option("--without", args->without,
+                  "leave out fusion, layout or memory-plan of networks, to see what it is worth")
+      ->delimiter(',');
   sub->add_option("--triple", args->options.target.triple,
                   "install for another machine, e.g. aarch64-unknown-linux-gnu");
   sub->add_option("--cpu", args->options.target.cpu,

@@ -2,6 +2,7 @@
 // See Networks.h.
 #include "tessera/driver/Networks.h"
 
+#include "tessera/driver/Components.h"
 #include "tessera/transforms/nn/graph/Rewrites.h"
 #include "tessera/transforms/nn/lower/Lower.h"
 
@@ -12,10 +13,20 @@ LogicalResult tessera::simplifyNetworks(ModuleOp module) {
 }
 
 LogicalResult tessera::prepareNetworks(ModuleOp module, const InstallOptions &options) {
+  nn::LayoutOptions layout;
+  layout.lanes = std::max(4u, findTarget("cpu")->info(options.target).vectorBytes / 4);
+  layout.winograd = !options.target.strict;
+  // Packed layers are the CPU's.
+  bool host = llvm::all_of(options.targets, [](const std::string &name) {
+    return name == "cpu" || findTarget(name)->runsHostCode();
+  });
   nn::PartitionOptions partition;
   partition.fuse = options.fusion;
-  return nn::forEachNetwork(module,
-                            [&](dfg::NodeOp node) { return nn::partitionNetwork(node, partition); });
+  return nn::forEachNetwork(module, [&](dfg::NodeOp node) {
+    if (host && options.layout && failed(nn::assignLayouts(node, layout)))
+      return failure();
+    return nn::partitionNetwork(node, partition);
+  });
 }
 
 LogicalResult tessera::lowerNetworks(dfg::GraphOp graph) {

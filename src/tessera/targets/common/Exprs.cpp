@@ -2,6 +2,8 @@
 // See Exprs.h.
 #include "tessera/targets/common/Exprs.h"
 
+#include "tessera/ir/nn/Nn.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -112,6 +114,10 @@ std::optional<Expr> Env::translateDim(mlir::Value v, int64_t d) {
       return translate(slice.getMixedSizes()[d]);
     return std::nullopt;
   }
+  // Packed layers have static extents but for the batch.
+  if (isa<nn::PackOp, nn::UnpackOp, nn::HaloOp, nn::CropOp, nn::PackedConvOp, nn::PackedWinogradOp,
+          nn::PackedDepthwiseOp, nn::PackedMatmulOp, nn::PackedPoolOp, nn::PackedMeanOp>(def))
+    return d == 0 ? translateDim(def->getOperand(0), 0) : std::nullopt;
   if (auto dps = dyn_cast<DestinationStyleOpInterface>(def))
     return translateDim(dps.getTiedOpOperand(cast<OpResult>(v))->get(), d);
   if (auto loop = dyn_cast<scf::ForOp>(def))

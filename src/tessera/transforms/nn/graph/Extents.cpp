@@ -29,6 +29,10 @@ static std::optional<std::pair<Value, int64_t>> sameExtent(Operation *op, int64_
     return std::nullopt;
   }
   // The batch of windows and of what normalises.
+  if (isa<PackOp, UnpackOp, HaloOp, CropOp, PackedConvOp, PackedWinogradOp, PackedDepthwiseOp, PackedMatmulOp,
+          PackedPoolOp, PackedMeanOp>(op) &&
+      d == 0)
+    return std::pair(op->getOperand(0), d);
   if (isa<ConvOp, ConvTransposeOp, PoolOp, SoftmaxOp, LayerNormOp, GroupNormOp, LrnOp>(op) &&
       (d == 0 || isa<SoftmaxOp, LayerNormOp, GroupNormOp, LrnOp>(op)))
     return std::pair(op->getOperand(0), d);

@@ -2,7 +2,8 @@
 // From a flat leaf to one node for each fusion group. Groups are formed by the operations' classes alone:
 //   complex      starts a group; what reads its result element by element joins it
 //   elementwise  joins the groups that make its operands when nobody else reads them
-//   injective    the same, but never behind a complex operation
+//   injective    the same, but behind a complex operation only a change of layout, which is then the last: it is part of
+//                the stores. What only leaves out elements (nn.crop) may stand in front of anything: it is an offset.
 //   reduction    takes elementwise and injective work in front of it and elementwise work behind it
 //   opaque       stays alone
 // A group has one operation whose results leave it, its last, so that no two groups can wait for each other.
@@ -100,12 +101,19 @@ bool Partitioner::mayJoin(Operation *op, const Group &group) const {
   if (group.wiring || group.ops.back()->getNumResults() != 1 || op->getNumResults() != 1)
     return false;
   OpClass kind = classOf(op);
+  bool stores = isa<HaloOp>(group.ops.back());
   switch (group.kind) {
   case OpClass::Elementwise:
   case OpClass::Injective:
+    if (kind == OpClass::Complex)
+      return llvm::all_of(group.ops, llvm::IsaPred<CropOp>);
     return kind == OpClass::Elementwise || kind == OpClass::Injective || kind == OpClass::Reduction;
   case OpClass::Reduction:
   case OpClass::Complex:
+    if (stores)
+      return false;
+    if (kind == OpClass::Injective)
+      return isa<HaloOp>(op);
     return kind == OpClass::Elementwise && sameShape(group.ops.back()->getResult(0), op->getResult(0));
   case OpClass::Opaque:
     return false;
@@ -134,7 +142,8 @@ void Partitioner::form() {
     Group own;
     own.kind = classOf(&op);
     own.wiring = dfg::isWiring(&op);
-    if (own.kind == OpClass::Complex || own.kind == OpClass::Reduction)
+    bool anchors = own.kind == OpClass::Complex || own.kind == OpClass::Reduction;
+    if (anchors)
       own.anchor = &op;
     llvm::SmallSetVector<unsigned, 4> joined;
     if (options.fuse && !own.wiring)
@@ -155,7 +164,7 @@ void Partitioner::form() {
     }
     for (unsigned g : joined) {
       llvm::append_range(own.ops, groups[g].ops);
-      if (groups[g].anchor) {
+      if (groups[g].anchor && !anchors) {
         own.anchor = groups[g].anchor;
         own.kind = groups[g].kind;
       } else if (own.kind == OpClass::Elementwise && groups[g].kind == OpClass::Injective) {

@@ -27,6 +27,26 @@ def NnSimplifyPass : NnPass<"tessera-nn-simplify"> {
   }];
 }
 
+def NnLayoutPass : NnPass<"tessera-nn-layout"> {
+  let summary = "give activations blocked layouts, and weights packed ones";
+  let description = [{
+    Activations that convolutions make become N x C1 x H x W x c; elementwise operations and pools on them follow. Borders that
+    windows read are made where the activation is computed.
+
+    Before:
+    ```mlir
+    %1 = nn.conv %x, %w, %b {pads = array<i64: 1, 1, 1, 1>, …} : (tensor<?x16x8x8xf32>, …) -> tensor<?x32x8x8xf32>
+    ```
+    After:
+    ```mlir
+    %h = nn.halo %p {pads = array<i64: 1, 1, 1, 1>} : tensor<?x2x8x8x8xf32> -> tensor<?x2x10x10x8xf32>
+    %1 = nn.packed_conv %h, %w1, %b1 {…} : (tensor<?x2x10x10x8xf32>, …) -> tensor<?x4x8x8x8xf32>
+    ```
+  }];
+  let options = [Option<"lanes", "lanes", "int64_t", "8", "f32 elements of a vector register">,
+                 Option<"winograd", "winograd", "bool", "true", "allow algorithms that round differently">];
+}
+
 def NnPartitionPass : NnPass<"tessera-nn-partition"> {
   let summary = "cut a flat leaf of `nn` operations into one node for each fusion group";
   let description = [{

@@ -22,6 +22,16 @@ using Evaluator = std::function<SmallVector<ElementsAttr>(Operation *op, ArrayRe
 /// Machine-independent simplification of a network. `evaluate` may be null.
 LogicalResult simplifyNetwork(dfg::NodeOp node, const Evaluator &evaluate);
 
+/// What layouts are made for.
+struct LayoutOptions {
+  int64_t lanes = 8;    ///< of f32 in a vector register
+  bool winograd = true; ///< algorithms that round differently are allowed
+};
+
+/// Gives activations blocked layouts where that pays, and makes packed layers of those that read or write them. Weights are
+/// packed here.
+LogicalResult assignLayouts(dfg::NodeOp node, const LayoutOptions &options);
+
 struct PartitionOptions {
   bool fuse = true; ///< several operations into a node
 };
