@@ -10,10 +10,10 @@ export CCACHE_SLOPPINESS = pch_defines,time_macros
 
 help:
 	@echo "make build      install what is missing and build"
-	@echo "make demo       find the edges in a photograph"
+	@echo "make demo       compile a network, check its accuracy; find the edges in a photograph"
 	@echo "make test       all tests, reduced counts (within 25 minutes from nothing on two cores)"
 	@echo "make test-full  all tests, full counts"
-	@echo "make bench      measure against hand-written OpenMP and oneTBB"
+	@echo "make bench      measure against hand-written OpenMP and oneTBB, ONNX Runtime, OpenVINO, …"
 	@echo "make clean      remove build/"
 
 bootstrap:
@@ -48,6 +48,8 @@ test-full: test
 bench: build
 	cmake --build --preset default -j $(JOBS) --target bench_core
 	python3 bench/run.py core
+	@if python3 bench/onnx-cpu/environment.py; then python3 bench/run.py onnx-cpu; \
+	 else echo "bench: onnx-cpu SKIPPED: its peers do not install here"; fi
 
 clean:
 	rm -rf build
