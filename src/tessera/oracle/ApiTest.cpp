@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The oracle's interface: arrays in and out, streams, the errors of inputs that do not fit, and the edge
 // pipeline against the same computation in plain C++.
+#include "tessera/ir/nn/Nn.h"
 #include "tessera/oracle/Oracle.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -20,7 +21,7 @@ protected:
   Api() {
     DialectRegistry registry;
     registerAllDialects(registry);
-    registry.insert<dfg::DfgDialect>();
+    registry.insert<dfg::DfgDialect, nn::NnDialect>();
     context.appendDialectRegistry(registry);
     context.getDiagEngine().registerHandler([this](Diagnostic &diag) {
       messages += diag.str() + "\n";

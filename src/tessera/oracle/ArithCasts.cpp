@@ -183,6 +183,15 @@ std::optional<Val> oracle::constantValue(Attribute value, Type type) {
   if (!dense)
     return std::nullopt;
   Ref<Elements> elements = new Elements(info, shaped.getShape());
+  // Weights are many: as bytes when they are stored so.
+  auto stored = dyn_cast<DenseIntOrFPElementsAttr>(value);
+  if (stored && !stored.isSplat() && !info.isWide() && info.width % 8 == 0) {
+    ArrayRef<char> bytes = stored.getRawData();
+    unsigned size = info.width / 8;
+    for (int64_t i = 0, count = elements->size(); i < count; ++i)
+      std::memcpy(&elements->data[i], &bytes[i * size], size);
+    return Val::of(elements.get());
+  }
   int64_t e = 0;
   if (info.isFloat()) {
     auto values = dense.tryGetValues<APFloat>();

@@ -25,6 +25,7 @@ Interpreter::Interpreter(const Options &options) : options(options) {
   addLinalg(table);
   addGraph(table);
   addHost(table);
+  addNn(table);
 }
 
 Operation *Interpreter::lookup(Operation *from, SymbolRefAttr symbol) {
@@ -139,6 +140,27 @@ const Code &Interpreter::getCode(Operation *op) {
     decodeRegion(*code, op->getRegion(0), code->region, slots);
   }
   return *code;
+}
+
+LogicalResult Interpreter::runAlone(Operation *op, MutableArrayRef<Val> operands, Vals &results) {
+  Code code;
+  Inst inst;
+  llvm::DenseMap<Value, uint32_t> slots;
+  llvm::DenseMap<Block *, const CodeBlock *> blocks;
+  decodeInst(code, *op, inst, slots, blocks);
+  std::vector<Val> frame(code.slots);
+  for (auto [slot, value] : llvm::zip_equal(inst.in, operands))
+    frame[slot] = value;
+  // Its operands are used elsewhere, as far as it can know.
+  inst.lastUses = 0;
+  Exec x(*this);
+  x.frame = frame.data();
+  if (failed(inst.handler(x, inst)))
+    return failure();
+  results.clear();
+  for (uint32_t slot : inst.out)
+    results.push_back(std::move(frame[slot]));
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

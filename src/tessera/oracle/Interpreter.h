@@ -180,6 +180,7 @@ void addVectorReductions(HandlerTable &table);
 void addLinalg(HandlerTable &table);
 void addGraph(HandlerTable &table);
 void addHost(HandlerTable &table);
+void addNn(HandlerTable &table);
 /// For operations that implement LinalgOp.
 LogicalResult runStructured(Exec &x, const Inst &inst);
 
@@ -201,6 +202,9 @@ public:
   /// The value of an array input of this type; an error at `op` when they do not fit.
   LogicalResult import(Operation *op, StringRef name, Type type, const Array &array, Val &value);
   FailureOr<Array> exportValue(Operation *op, StringRef name, Type type, const Val &value);
+
+  /// Runs one operation without regions on values of its operands.
+  LogicalResult runAlone(Operation *op, MutableArrayRef<Val> operands, Vals &results);
 
   uint64_t nextEpoch() { return ++epochs; }
   const Options &getOptions() const { return options; }

@@ -8,7 +8,8 @@
 // `reduce` with a named float sum or product (and `dfg.accumulate` into such a port) collects in double, for
 // f64 in long double, and rounds once at the end; all other reductions, and `fold`, combine in the element's
 // type in row-major order, starting from the identity. Functions of the math dialect are computed with more
-// precision than the type has and rounded once. Fast-math flags are ignored. A launch runs at once. NaN has
+// precision than the type has and rounded once. Operations of the nn dialect compute in double and round once
+// (nn/Nn.h). Fast-math flags are ignored. A launch runs at once. NaN has
 // no particular payload.
 #pragma once
 
@@ -49,6 +50,11 @@ FailureOr<std::vector<Array>> runGraph(dfg::GraphOp graph, ArrayRef<Array> input
 /// Runs a host function of the same module as its graphs.
 FailureOr<std::vector<Array>> runFunction(func::FuncOp function, ArrayRef<Array> inputs,
                                           const Options &options = {});
+
+/// The results of one operation without regions on constants: null entries of `operands` are unknown, and then
+/// there are no results. Fails silently when the operation has no meaning for these values, as a division by zero has
+/// none, or when the oracle does not know it. Tensors come back as dense elements.
+FailureOr<SmallVector<TypedAttr>> evaluate(Operation *op, ArrayRef<Attribute> operands);
 
 class Interpreter;
 struct GraphStates;

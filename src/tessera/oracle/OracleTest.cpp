@@ -5,6 +5,7 @@
 // `// ERROR: text` a part of the message, or `// NOTE: text` a part of one of its notes. `// UNVERIFIED:`
 // keeps the verifier away from programs that it would refuse, `// LIMIT:` sets a limit of operations, `//
 // RACES:` switches the detector off.
+#include "tessera/ir/nn/Nn.h"
 #include "tessera/oracle/Oracle.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -67,7 +68,7 @@ protected:
   Programs() {
     DialectRegistry registry;
     registerAllDialects(registry);
-    registry.insert<dfg::DfgDialect>();
+    registry.insert<dfg::DfgDialect, nn::NnDialect>();
     context.appendDialectRegistry(registry);
     context.getDiagEngine().registerHandler([this](Diagnostic &diag) {
       messages += diag.str() + "\n";

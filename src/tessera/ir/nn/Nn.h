@@ -73,8 +73,9 @@ SmallVector<Window> makeWindows(ArrayRef<int64_t> kernel, ArrayRef<int64_t> stri
 /// Bits that an element of the format takes, and whether it is one of the formats stored in bytes.
 bool isByteFormat(Format format);
 
-/// Like OpT::create without result types, but gives a null operation, with the error emitted, when the operands
-/// do not fit: `create` itself ends the program then. For whoever builds operations from a user's file.
+/// Like OpT::create without result types, but gives a null operation, with the error emitted, when the
+/// operands do not fit: `create` itself ends the program then. For whoever builds operations from a user's
+/// file.
 template <typename OpT, typename... Args> OpT tryCreate(OpBuilder &b, Location loc, Args &&...args) {
   size_t results = 1;
   if constexpr (OpT::template hasTrait<OpTrait::NResults<2>::Impl>())

@@ -51,7 +51,8 @@ LogicalResult checkWord(Where where, StringRef word, StringRef what, ArrayRef<St
 } // namespace tessera::nn
 
 /// The head of an inference: `where` is the place for errors, `a` the operands and attributes.
-#define NN_INFER(OP)                                                                                                   \
-  LogicalResult OP::inferReturnTypes(MLIRContext *context, std::optional<Location> loc, Adaptor a,                     \
+#define NN_INFER(OP)                                                                                         \
+  LogicalResult OP::inferReturnTypes(MLIRContext *context, std::optional<Location> loc, Adaptor a,           \
                                      SmallVectorImpl<Type> &results)
-#define NN_WHERE(OP) Where where{loc, OP::getOperationName()}
+#define NN_WHERE(OP)                                                                                         \
+  Where where { loc, OP::getOperationName() }

@@ -11,7 +11,8 @@ NN_INFER(MatmulOp) {
   if (failed(checkElement(where, a.getB(), "b", elementOf(a.getA()))))
     return failure();
   if (l.size() < 2 || r.size() < 2)
-    return where.emitError("expected operands of rank 2 or more, but got shapes ", describe(l), " and ", describe(r));
+    return where.emitError("expected operands of rank 2 or more, but got shapes ", describe(l), " and ",
+                           describe(r));
   int64_t m = l[l.size() - 2], k = l.back(), k2 = r[r.size() - 2], n = r.back();
   if (a.getTransposeA())
     std::swap(m, k);
@@ -37,9 +38,10 @@ int64_t MatmulOp::getFlops() {
 static FailureOr<std::map<char, int64_t>> labelExtents(Where where, StringRef equation, ValueRange inputs) {
   FailureOr<Einsum> einsum = parseEinsum(equation);
   if (failed(einsum))
-    return where.emitError("expected an equation of letters like 'ij,jk->ik' with distinct labels of operands "
-                           "behind the arrow, but got '",
-                           equation, "'");
+    return where.emitError(
+        "expected an equation of letters like 'ij,jk->ik' with distinct labels of operands "
+        "behind the arrow, but got '",
+        equation, "'");
   if (einsum->operands.size() != inputs.size())
     return where.emitError("expected ", einsum->operands.size(), " operands as the equation says, but got ",
                            inputs.size());
@@ -54,8 +56,8 @@ static FailureOr<std::map<char, int64_t>> labelExtents(Where where, StringRef eq
       if (isNew || it->second == extent || extent == 1)
         continue;
       if (it->second != 1 && !mayEqual(it->second, extent))
-        return where.emitError("expected one extent for label '", std::string(1, label), "', but got ", it->second,
-                               " and ", extent);
+        return where.emitError("expected one extent for label '", std::string(1, label), "', but got ",
+                               it->second, " and ", extent);
       it->second = it->second == 1 ? extent : known(it->second, extent);
     }
   }
@@ -86,7 +88,8 @@ int64_t EinsumOp::getFlops() {
   return flops;
 }
 
-// What conv, conv_transpose and deform_conv share: ranks, lists and bias; `features` is the result's channels.
+// What conv, conv_transpose and deform_conv share: ranks, lists and bias; `features` is the result's
+// channels.
 template <typename Adaptor> static LogicalResult checkConv(Where where, Adaptor a, int64_t features) {
   ArrayRef<int64_t> x = shapeOf(a.getX());
   int64_t spatial = static_cast<int64_t>(x.size()) - 2;
@@ -112,8 +115,8 @@ static LogicalResult checkConvRanks(Where where, Value x, Value w, int64_t group
 
 static LogicalResult checkDivides(Where where, int64_t groups, int64_t channels, StringRef what) {
   if (!ShapedType::isDynamic(channels) && channels % groups)
-    return where.emitError("expected the groups to divide the channels of '", what, "', but got ", groups, " and ",
-                           channels);
+    return where.emitError("expected the groups to divide the channels of '", what, "', but got ", groups,
+                           " and ", channels);
   return success();
 }
 
@@ -167,7 +170,8 @@ NN_INFER(ConvTransposeOp) {
       shape.push_back(ShapedType::kDynamic);
       continue;
     }
-    shape.push_back((in - 1) * window.stride - window.low - window.high + window.span() + a.getOutputPadding()[i]);
+    shape.push_back((in - 1) * window.stride - window.low - window.high + window.span() +
+                    a.getOutputPadding()[i]);
     if (shape.back() < 0)
       return where.emitError("expected pads that leave elements, but got extent ", shape.back());
   }
@@ -183,7 +187,8 @@ NN_INFER(DeformConvOp) {
   NN_WHERE(DeformConvOp);
   if (failed(checkRank(where, a.getX(), "x", 4)) ||
       failed(checkConvRanks(where, a.getX(), a.getW(), a.getGroups())) ||
-      failed(checkConv(where, a, shapeOf(a.getW())[0])) || failed(checkRank(where, a.getOffset(), "offset", 4)))
+      failed(checkConv(where, a, shapeOf(a.getW())[0])) ||
+      failed(checkRank(where, a.getOffset(), "offset", 4)))
     return failure();
   if (a.getMask() && failed(checkRank(where, a.getMask(), "mask", 4)))
     return failure();

@@ -8,9 +8,11 @@ using namespace tessera::nn;
 NN_INFER(UnaryOp) {
   NN_WHERE(UnaryOp);
   UnaryKind kind = a.getKind();
-  bool either = kind == UnaryKind::abs || kind == UnaryKind::neg || kind == UnaryKind::sign || kind == UnaryKind::relu;
+  bool either =
+      kind == UnaryKind::abs || kind == UnaryKind::neg || kind == UnaryKind::sign || kind == UnaryKind::relu;
   bool integer = kind == UnaryKind::not_ || kind == UnaryKind::popcount;
-  if (integer ? failed(checkInteger(where, a.getX(), "x")) : !either && failed(checkFloat(where, a.getX(), "x")))
+  if (integer ? failed(checkInteger(where, a.getX(), "x"))
+              : !either && failed(checkFloat(where, a.getX(), "x")))
     return failure();
   Type element = isPredicate(kind) ? IntegerType::get(context, 1) : elementOf(a.getX());
   results.push_back(RankedTensorType::get(shapeOf(a.getX()), element));

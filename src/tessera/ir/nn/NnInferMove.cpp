@@ -17,7 +17,8 @@ NN_INFER(TransposeOp) {
   if (failed(checkList(where, a.getPermutation(), "permutation", x.size(), 0)))
     return failure();
   if (!isPermutationVector(a.getPermutation()))
-    return where.emitError("expected each dimension once in the permutation, but got ", describe(a.getPermutation()));
+    return where.emitError("expected each dimension once in the permutation, but got ",
+                           describe(a.getPermutation()));
   SmallVector<int64_t> shape;
   for (int64_t dim : a.getPermutation())
     shape.push_back(x[dim]);
@@ -79,8 +80,8 @@ NN_INFER(PadOp) {
   for (auto [extent, low, high] : llvm::zip(x, a.getLows(), a.getHighs())) {
     shape.push_back(ShapedType::isDynamic(extent) ? extent : extent + low + high);
     if (shape.back() < 0 && !ShapedType::isDynamic(shape.back()))
-      return where.emitError("expected borders that cut off at most the extent ", extent, ", but got ", low, " and ",
-                             high);
+      return where.emitError("expected borders that cut off at most the extent ", extent, ", but got ", low,
+                             " and ", high);
     if (extent == 0 && shape.back() > 0 && a.getMode() != PadMode::constant)
       return where.emitError("expected elements to repeat in the border, but got ", a.getX().getType());
   }
@@ -114,7 +115,8 @@ NN_INFER(ReverseSequenceOp) {
 NN_INFER(GatherOp) {
   NN_WHERE(GatherOp);
   ArrayRef<int64_t> x = shapeOf(a.getX());
-  if (failed(checkAxis(where, a.getAxis(), x.size())) || failed(checkInteger(where, a.getIndices(), "indices")))
+  if (failed(checkAxis(where, a.getAxis(), x.size())) ||
+      failed(checkInteger(where, a.getIndices(), "indices")))
     return failure();
   SmallVector<int64_t> shape(x.take_front(a.getAxis()));
   llvm::append_range(shape, shapeOf(a.getIndices()));
@@ -150,7 +152,8 @@ NN_INFER(GatherNdOp) {
   if (failed(checkInteger(where, a.getIndices(), "indices")))
     return failure();
   if (batch < 0 || batch >= rank || batch >= tupled)
-    return where.emitError("expected fewer batch dimensions than ranks ", rank, " and ", tupled, ", but got ", batch);
+    return where.emitError("expected fewer batch dimensions than ranks ", rank, " and ", tupled, ", but got ",
+                           batch);
   int64_t tuple = indices.back();
   if (ShapedType::isDynamic(tuple) || tuple < 1 || batch + tuple > rank)
     return where.emitError("expected tuples of 1 to ", rank - batch, " indices, but got ", tuple);
@@ -200,7 +203,8 @@ NN_INFER(OneHotOp) {
   NN_WHERE(OneHotOp);
   SmallVector<int64_t> shape(shapeOf(a.getIndices()));
   if (failed(checkAxis(where, a.getAxis(), shape.size() + 1)) ||
-      failed(checkRank(where, a.getValues(), "values", 1)) || failed(checkExtent(where, a.getValues(), "values", 0, 2)))
+      failed(checkRank(where, a.getValues(), "values", 1)) ||
+      failed(checkExtent(where, a.getValues(), "values", 0, 2)))
     return failure();
   if (static_cast<int64_t>(a.getDepth()) < 0)
     return where.emitError("expected a depth of at least 0, but got ", a.getDepth());

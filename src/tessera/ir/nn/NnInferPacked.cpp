@@ -13,7 +13,8 @@ static LogicalResult checkBlocked(Where where, Value x) {
   return where.emitError("expected 'x' of shape N x C1 x H x W x c, static but for N, but got ", x.getType());
 }
 
-// Weights, and the bias if there is one, of the same element type; w of rank `rank` and static; bias: blocks x lanes.
+// Weights, and the bias if there is one, of the same element type; w of rank `rank` and static; bias: blocks
+// x lanes.
 static LogicalResult checkWeights(Where where, Value x, Value w, Value bias, int64_t rank) {
   if (failed(checkRank(where, w, "w", rank)) || failed(checkElement(where, w, "w", elementOf(x))))
     return failure();
@@ -32,7 +33,8 @@ static LogicalResult checkWeights(Where where, Value x, Value w, Value bias, int
 static FailureOr<SmallVector<int64_t>> placesOf(Where where, ArrayRef<int64_t> x, ArrayRef<int64_t> kernel,
                                                 ArrayRef<int64_t> strides, ArrayRef<int64_t> pads,
                                                 ArrayRef<int64_t> dilations) {
-  if (failed(checkList(where, strides, "strides", 2, 1)) || failed(checkList(where, dilations, "dilations", 2, 1)))
+  if (failed(checkList(where, strides, "strides", 2, 1)) ||
+      failed(checkList(where, dilations, "dilations", 2, 1)))
     return failure();
   SmallVector<int64_t> places;
   for (auto [extent, window] : llvm::zip(x.slice(2, 2), makeWindows(kernel, strides, pads, dilations))) {
@@ -50,8 +52,9 @@ NN_INFER(PackOp) {
     return failure();
   ArrayRef<int64_t> x = shapeOf(a.getX());
   if (llvm::any_of(x.drop_front(), ShapedType::isDynamic) || a.getBlock() < 1)
-    return where.emitError("expected 'x' static but for its first extent and blocks of at least 1 channel, but got ",
-                           a.getX().getType(), " and ", a.getBlock());
+    return where.emitError(
+        "expected 'x' static but for its first extent and blocks of at least 1 channel, but got ",
+        a.getX().getType(), " and ", a.getBlock());
   int64_t block = a.getBlock();
   results.push_back(
       RankedTensorType::get({x[0], (x[1] + block - 1) / block, x[2], x[3], block}, elementOf(a.getX())));
@@ -78,7 +81,8 @@ static LogicalResult inferBorder(Where where, Value x, ArrayRef<int64_t> pads, i
   shape[2] += sign * (pads[0] + pads[2]);
   shape[3] += sign * (pads[1] + pads[3]);
   if (shape[2] < 1 || shape[3] < 1)
-    return where.emitError("expected something left of ", x.getType(), ", but got ", shape[2], " x ", shape[3]);
+    return where.emitError("expected something left of ", x.getType(), ", but got ", shape[2], " x ",
+                           shape[3]);
   results.push_back(RankedTensorType::get(shape, elementOf(x)));
   return success();
 }
@@ -93,20 +97,23 @@ NN_INFER(CropOp) {
 
 NN_INFER(PackedConvOp) {
   NN_WHERE(PackedConvOp);
-  if (failed(checkBlocked(where, a.getX())) || failed(checkWeights(where, a.getX(), a.getW(), a.getBias(), 6)))
+  if (failed(checkBlocked(where, a.getX())) ||
+      failed(checkWeights(where, a.getX(), a.getW(), a.getBias(), 6)))
     return failure();
   ArrayRef<int64_t> x = shapeOf(a.getX()), w = shapeOf(a.getW());
   int64_t groups = a.getGroups();
   if (groups < 1 || x[1] % groups || w[0] % groups)
-    return where.emitError("expected groups that divide the blocks of channels, but got ", groups, " for ", x[1], " and ",
-                           w[0]);
-  if (failed(checkExtent(where, a.getW(), "w", 1, x[1] / groups)) || failed(checkExtent(where, a.getW(), "w", 4, x[4])))
+    return where.emitError("expected groups that divide the blocks of channels, but got ", groups, " for ",
+                           x[1], " and ", w[0]);
+  if (failed(checkExtent(where, a.getW(), "w", 1, x[1] / groups)) ||
+      failed(checkExtent(where, a.getW(), "w", 4, x[4])))
     return failure();
   FailureOr<SmallVector<int64_t>> places =
       placesOf(where, x, w.slice(2, 2), a.getStrides(), {0, 0, 0, 0}, a.getDilations());
   if (failed(places))
     return failure();
-  results.push_back(RankedTensorType::get({x[0], w[0], (*places)[0], (*places)[1], w[5]}, elementOf(a.getX())));
+  results.push_back(
+      RankedTensorType::get({x[0], w[0], (*places)[0], (*places)[1], w[5]}, elementOf(a.getX())));
   return success();
 }
 int64_t PackedConvOp::getFlops() {
@@ -116,7 +123,8 @@ int64_t PackedConvOp::getFlops() {
 
 NN_INFER(PackedWinogradOp) {
   NN_WHERE(PackedWinogradOp);
-  if (failed(checkBlocked(where, a.getX())) || failed(checkWeights(where, a.getX(), a.getW(), a.getBias(), 4)))
+  if (failed(checkBlocked(where, a.getX())) ||
+      failed(checkWeights(where, a.getX(), a.getW(), a.getBias(), 4)))
     return failure();
   ArrayRef<int64_t> x = shapeOf(a.getX()), w = shapeOf(a.getW());
   int64_t tile = a.getTile();
@@ -128,7 +136,8 @@ NN_INFER(PackedWinogradOp) {
   FailureOr<SmallVector<int64_t>> places = placesOf(where, x, {3, 3}, {1, 1}, {0, 0, 0, 0}, {1, 1});
   if (failed(places))
     return failure();
-  results.push_back(RankedTensorType::get({x[0], w[0], (*places)[0], (*places)[1], w[3]}, elementOf(a.getX())));
+  results.push_back(
+      RankedTensorType::get({x[0], w[0], (*places)[0], (*places)[1], w[3]}, elementOf(a.getX())));
   return success();
 }
 // What the convolution would take without the trick, so that rates can be compared.
@@ -136,16 +145,19 @@ int64_t PackedWinogradOp::getFlops() { return 2 * countElements(getY().getType()
 
 NN_INFER(PackedDepthwiseOp) {
   NN_WHERE(PackedDepthwiseOp);
-  if (failed(checkBlocked(where, a.getX())) || failed(checkWeights(where, a.getX(), a.getW(), a.getBias(), 4)))
+  if (failed(checkBlocked(where, a.getX())) ||
+      failed(checkWeights(where, a.getX(), a.getW(), a.getBias(), 4)))
     return failure();
   ArrayRef<int64_t> x = shapeOf(a.getX()), w = shapeOf(a.getW());
-  if (failed(checkExtent(where, a.getW(), "w", 0, x[1])) || failed(checkExtent(where, a.getW(), "w", 3, x[4])))
+  if (failed(checkExtent(where, a.getW(), "w", 0, x[1])) ||
+      failed(checkExtent(where, a.getW(), "w", 3, x[4])))
     return failure();
   FailureOr<SmallVector<int64_t>> places =
       placesOf(where, x, w.slice(1, 2), a.getStrides(), {0, 0, 0, 0}, a.getDilations());
   if (failed(places))
     return failure();
-  results.push_back(RankedTensorType::get({x[0], x[1], (*places)[0], (*places)[1], x[4]}, elementOf(a.getX())));
+  results.push_back(
+      RankedTensorType::get({x[0], x[1], (*places)[0], (*places)[1], x[4]}, elementOf(a.getX())));
   return success();
 }
 int64_t PackedDepthwiseOp::getFlops() {
@@ -174,19 +186,19 @@ NN_INFER(PackedPoolOp) {
       failed(checkList(where, a.getPads(), "pads", 4, 0)))
     return failure();
   ReduceKind kind = a.getKind();
-  if (kind != ReduceKind::max && kind != ReduceKind::min && kind != ReduceKind::mean && kind != ReduceKind::sum)
+  if (kind != ReduceKind::max && kind != ReduceKind::min && kind != ReduceKind::mean &&
+      kind != ReduceKind::sum)
     return where.emitError("expected max, min, mean or sum, but got ", stringifyReduceKind(kind));
   ArrayRef<int64_t> x = shapeOf(a.getX()), pads = a.getPads();
   FailureOr<SmallVector<int64_t>> places =
       placesOf(where, x, a.getKernel(), a.getStrides(), pads, a.getDilations());
   if (failed(places))
     return failure();
-  results.push_back(RankedTensorType::get({x[0], x[1], (*places)[0], (*places)[1], x[4]}, elementOf(a.getX())));
+  results.push_back(
+      RankedTensorType::get({x[0], x[1], (*places)[0], (*places)[1], x[4]}, elementOf(a.getX())));
   return success();
 }
-int64_t PackedPoolOp::getFlops() {
-  return countElements(getY().getType()) * getKernel()[0] * getKernel()[1];
-}
+int64_t PackedPoolOp::getFlops() { return countElements(getY().getType()) * getKernel()[0] * getKernel()[1]; }
 
 NN_INFER(PackedMeanOp) {
   NN_WHERE(PackedMeanOp);

@@ -47,8 +47,8 @@ NN_INFER(CumulativeOp) {
   if (failed(checkAxis(where, a.getAxis(), shapeOf(a.getX()).size())))
     return failure();
   if (a.getKind() != ReduceKind::sum && a.getKind() != ReduceKind::prod)
-    return where.emitError("expected prefixes of kind 'sum' or 'prod', but got '", stringifyReduceKind(a.getKind()),
-                           "'");
+    return where.emitError("expected prefixes of kind 'sum' or 'prod', but got '",
+                           stringifyReduceKind(a.getKind()), "'");
   results.push_back(a.getX().getType());
   return success();
 }
@@ -70,7 +70,8 @@ NN_INFER(TopKOp) {
 
 NN_INFER(SoftmaxOp) {
   NN_WHERE(SoftmaxOp);
-  if (failed(checkFloat(where, a.getX(), "x")) || failed(checkAxis(where, a.getAxis(), shapeOf(a.getX()).size())))
+  if (failed(checkFloat(where, a.getX(), "x")) ||
+      failed(checkAxis(where, a.getAxis(), shapeOf(a.getX()).size())))
     return failure();
   results.push_back(a.getX().getType());
   return success();

@@ -19,7 +19,8 @@ static LogicalResult checkHasChannels(Where where, Value x) {
 
 NN_INFER(BatchNormOp) {
   NN_WHERE(BatchNormOp);
-  if (failed(checkHasChannels(where, a.getX())) || failed(checkChannels(where, a.getX(), a.getScale(), "scale")) ||
+  if (failed(checkHasChannels(where, a.getX())) ||
+      failed(checkChannels(where, a.getX(), a.getScale(), "scale")) ||
       failed(checkChannels(where, a.getX(), a.getBias(), "bias")) ||
       failed(checkChannels(where, a.getX(), a.getMean(), "mean")) ||
       failed(checkChannels(where, a.getX(), a.getVariance(), "variance")))
@@ -34,7 +35,8 @@ NN_INFER(LayerNormOp) {
   if (failed(checkFloat(where, a.getX(), "x")) || failed(checkAxis(where, a.getAxis(), shape.size())))
     return failure();
   for (auto [value, what] : {std::pair(a.getScale(), "scale"), std::pair(a.getBias(), "bias")})
-    if (value && (failed(checkFloat(where, value, what)) || failed(checkBroadcast(where, value, what, shape))))
+    if (value &&
+        (failed(checkFloat(where, value, what)) || failed(checkBroadcast(where, value, what, shape))))
       return failure();
   results.push_back(a.getX().getType());
   std::fill(shape.begin() + a.getAxis(), shape.end(), 1);
@@ -48,20 +50,22 @@ NN_INFER(LayerNormOp) {
 
 NN_INFER(GroupNormOp) {
   NN_WHERE(GroupNormOp);
-  if (failed(checkHasChannels(where, a.getX())) || failed(checkChannels(where, a.getX(), a.getScale(), "scale")) ||
+  if (failed(checkHasChannels(where, a.getX())) ||
+      failed(checkChannels(where, a.getX(), a.getScale(), "scale")) ||
       failed(checkChannels(where, a.getX(), a.getBias(), "bias")))
     return failure();
   int64_t channels = shapeOf(a.getX())[1], groups = a.getGroups();
   if (groups < 1 || (!ShapedType::isDynamic(channels) && channels % groups))
-    return where.emitError("expected a number of groups that divides the channels ", channels, ", but got ", groups);
+    return where.emitError("expected a number of groups that divides the channels ", channels, ", but got ",
+                           groups);
   results.push_back(a.getX().getType());
   return success();
 }
 
-static int64_t gatesOf(CellKind kind) {
-  return kind == CellKind::lstm ? 4 : kind == CellKind::gru ? 3 : 1;
+static int64_t gatesOf(CellKind kind) { return kind == CellKind::lstm ? 4 : kind == CellKind::gru ? 3 : 1; }
+static int64_t functionsOf(CellKind kind) {
+  return kind == CellKind::lstm ? 3 : kind == CellKind::gru ? 2 : 1;
 }
-static int64_t functionsOf(CellKind kind) { return kind == CellKind::lstm ? 3 : kind == CellKind::gru ? 2 : 1; }
 
 // A value of rank `expected.size()` whose extents may be these.
 static LogicalResult checkShape(Where where, Value value, StringRef what, ArrayRef<int64_t> expected) {
@@ -104,9 +108,11 @@ NN_INFER(RecurrentOp) {
     return failure();
   int64_t entries = directions * functions;
   if (static_cast<int64_t>(a.getActivations().size()) != entries ||
-      static_cast<int64_t>(a.getAlphas().size()) != entries || static_cast<int64_t>(a.getBetas().size()) != entries)
+      static_cast<int64_t>(a.getAlphas().size()) != entries ||
+      static_cast<int64_t>(a.getBetas().size()) != entries)
     return where.emitError("expected ", entries, " activations, alphas and betas, but got ",
-                           a.getActivations().size(), ", ", a.getAlphas().size(), " and ", a.getBetas().size());
+                           a.getActivations().size(), ", ", a.getAlphas().size(), " and ",
+                           a.getBetas().size());
   for (StringRef word : a.getActivations().getAsValueRange<StringAttr>())
     if (failed(checkWord(where, word, "activations",
                          {"relu", "tanh", "sigmoid", "affine", "leakyrelu", "thresholdedrelu", "scaledtanh",
@@ -130,16 +136,20 @@ NN_INFER(AttentionOp) {
   ArrayRef<int64_t> q = shapeOf(a.getQ()), k = shapeOf(a.getK()), v = shapeOf(a.getV());
   if (failed(checkElement(where, a.getK(), "k", elementOf(a.getQ()))) ||
       failed(checkElement(where, a.getV(), "v", elementOf(a.getQ()))) ||
-      failed(checkExtent(where, a.getK(), "k", 0, q[0])) || failed(checkExtent(where, a.getK(), "k", 3, q[3])) ||
-      failed(checkExtent(where, a.getV(), "v", 0, q[0])) || failed(checkExtent(where, a.getV(), "v", 1, k[1])) ||
+      failed(checkExtent(where, a.getK(), "k", 0, q[0])) ||
+      failed(checkExtent(where, a.getK(), "k", 3, q[3])) ||
+      failed(checkExtent(where, a.getV(), "v", 0, q[0])) ||
+      failed(checkExtent(where, a.getV(), "v", 1, k[1])) ||
       failed(checkExtent(where, a.getV(), "v", 2, k[2])))
     return failure();
   if (!ShapedType::isDynamic(q[1]) && !ShapedType::isDynamic(k[1]) && (k[1] == 0 || q[1] % k[1]))
     return where.emitError("expected the heads of 'k' to divide those of 'q', but got ", k[1], " and ", q[1]);
-  if (a.getBias() && (failed(checkElement(where, a.getBias(), "bias", elementOf(a.getQ()))) ||
-                      failed(checkBroadcast(where, a.getBias(), "bias", {q[0], q[1], q[2], known(k[2], v[2])}))))
+  if (a.getBias() &&
+      (failed(checkElement(where, a.getBias(), "bias", elementOf(a.getQ()))) ||
+       failed(checkBroadcast(where, a.getBias(), "bias", {q[0], q[1], q[2], known(k[2], v[2])}))))
     return failure();
-  results.push_back(RankedTensorType::get({known(q[0], known(k[0], v[0])), q[1], q[2], v[3]}, elementOf(a.getQ())));
+  results.push_back(
+      RankedTensorType::get({known(q[0], known(k[0], v[0])), q[1], q[2], v[3]}, elementOf(a.getQ())));
   return success();
 }
 int64_t AttentionOp::getFlops() {

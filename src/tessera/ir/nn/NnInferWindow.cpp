@@ -90,7 +90,8 @@ NN_INFER(GridSampleOp) {
 NN_INFER(RoiAlignOp) {
   NN_WHERE(RoiAlignOp);
   if (failed(checkRank(where, a.getX(), "x", 4)) || failed(checkRank(where, a.getRois(), "rois", 2)) ||
-      failed(checkRank(where, a.getBatch(), "batch", 1)) || failed(checkExtent(where, a.getRois(), "rois", 1, 4)) ||
+      failed(checkRank(where, a.getBatch(), "batch", 1)) ||
+      failed(checkExtent(where, a.getRois(), "rois", 1, 4)) ||
       failed(checkExtent(where, a.getBatch(), "batch", 0, shapeOf(a.getRois())[0])) ||
       failed(checkFloat(where, a.getX(), "x")) || failed(checkFloat(where, a.getRois(), "rois")) ||
       failed(checkInteger(where, a.getBatch(), "batch")) ||
@@ -100,8 +101,8 @@ NN_INFER(RoiAlignOp) {
   if (height < 1 || width < 1 || sampling < 0)
     return where.emitError("expected a height and width of at least 1 and sampling of at least 0, but got ",
                            height, ", ", width, " and ", sampling);
-  results.push_back(RankedTensorType::get({known(shapeOf(a.getRois())[0], shapeOf(a.getBatch())[0]),
-                                           shapeOf(a.getX())[1], height, width},
-                                          elementOf(a.getX())));
+  results.push_back(RankedTensorType::get(
+      {known(shapeOf(a.getRois())[0], shapeOf(a.getBatch())[0]), shapeOf(a.getX())[1], height, width},
+      elementOf(a.getX())));
   return success();
 }

@@ -64,8 +64,8 @@ int64_t Window::places(int64_t in) const {
   return count;
 }
 
-SmallVector<Window> nn::makeWindows(ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides, ArrayRef<int64_t> pads,
-                                    ArrayRef<int64_t> dilations, bool ceil) {
+SmallVector<Window> nn::makeWindows(ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides,
+                                    ArrayRef<int64_t> pads, ArrayRef<int64_t> dilations, bool ceil) {
   SmallVector<Window> windows;
   for (size_t i = 0; i < kernel.size(); ++i)
     windows.push_back({kernel[i], strides[i], pads[i], pads[i + kernel.size()], dilations[i], ceil});
@@ -118,7 +118,8 @@ LogicalResult nn::checkRank(Where where, Value value, StringRef what, int64_t ra
 
 LogicalResult nn::checkElement(Where where, Value value, StringRef what, Type type) {
   if (elementOf(value) != type)
-    return where.emitError("expected '", what, "' to have elements of type ", type, ", but got ", elementOf(value));
+    return where.emitError("expected '", what, "' to have elements of type ", type, ", but got ",
+                           elementOf(value));
   return success();
 }
 
@@ -148,21 +149,25 @@ LogicalResult nn::checkBroadcast(Where where, Value value, StringRef what, Array
     for (auto [a, b] : llvm::zip(llvm::reverse(own), llvm::reverse(shape)))
       fits &= a == 1 || mayEqual(a, b);
   if (!fits)
-    return where.emitError("expected '", what, "' to broadcast to ", describe(shape), ", but got ", describe(own));
+    return where.emitError("expected '", what, "' to broadcast to ", describe(shape), ", but got ",
+                           describe(own));
   return success();
 }
 
-LogicalResult nn::checkList(Where where, ArrayRef<int64_t> list, StringRef what, int64_t count, int64_t least) {
+LogicalResult nn::checkList(Where where, ArrayRef<int64_t> list, StringRef what, int64_t count,
+                            int64_t least) {
   if (static_cast<int64_t>(list.size()) != count)
     return where.emitError("expected '", what, "' to have ", count, " entries, but got ", list.size());
   for (int64_t entry : list)
     if (entry < least)
-      return where.emitError("expected the entries of '", what, "' to be at least ", least, ", but got ", entry);
+      return where.emitError("expected the entries of '", what, "' to be at least ", least, ", but got ",
+                             entry);
   return success();
 }
 
 LogicalResult nn::checkWord(Where where, StringRef word, StringRef what, ArrayRef<StringRef> words) {
   if (!llvm::is_contained(words, word))
-    return where.emitError("expected '", what, "' to be one of ", llvm::join(words, ", "), ", but got '", word, "'");
+    return where.emitError("expected '", what, "' to be one of ", llvm::join(words, ", "), ", but got '",
+                           word, "'");
   return success();
 }

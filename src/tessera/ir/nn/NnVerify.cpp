@@ -130,7 +130,8 @@ LogicalResult SliceOp::verify() {
       return emitOpError("expected steps other than 0, but got 0");
     if (ShapedType::isDynamic(to)) {
       if (start != 0 || step != 1)
-        return emitOpError("expected start 0 and step 1 for a dynamic extent, but got ") << start << " and " << step;
+        return emitOpError("expected start 0 and step 1 for a dynamic extent, but got ")
+               << start << " and " << step;
       continue;
     }
     int64_t last = start + (to - 1) * step;
@@ -171,7 +172,8 @@ LogicalResult ColumnsToImageOp::verify() {
     taps *= window.kernel;
     places *= window.places(extent);
   }
-  if (failed(checkExtent(at(*this), getX(), "x", 0, y[0])) || failed(checkExtent(at(*this), getX(), "x", 2, places)))
+  if (failed(checkExtent(at(*this), getX(), "x", 0, y[0])) ||
+      failed(checkExtent(at(*this), getX(), "x", 2, places)))
     return failure();
   return ShapedType::isDynamic(y[1]) ? success() : checkExtent(at(*this), getX(), "x", 1, y[1] * taps);
 }
@@ -194,13 +196,14 @@ LogicalResult ResizeOp::verify() {
       failed(checkRank(at(*this), getY(), "y", rank)) ||
       failed(checkWord(at(*this), getMode(), "mode", {"nearest", "linear", "cubic"})) ||
       failed(checkWord(at(*this), getCoordinates(), "coordinates",
-                       {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
-                        "tf_crop_and_resize", "tf_half_pixel_for_nn"})) ||
+                       {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
+                        "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn"})) ||
       failed(checkWord(at(*this), getNearest(), "nearest",
                        {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"})))
     return failure();
   if (static_cast<int64_t>(getScales().size()) != rank)
-    return emitOpError("expected a scale for each of ") << rank << " dimensions, but got " << getScales().size();
+    return emitOpError("expected a scale for each of ")
+           << rank << " dimensions, but got " << getScales().size();
   for (double scale : getScales())
     if (!(scale > 0))
       return emitOpError("expected scales above 0, but got ") << scale;
