@@ -216,13 +216,16 @@ static void hoistInvariants(func::FuncOp func) {
   });
 }
 
-// What mode `fast` allows: a product and a sum in one rounding, and either zero from a maximum of both.
+// What mode `fast` allows: a product and a sum in one rounding, either zero from a maximum of both, and sums in
+// the order of vectors where a network does not ask for another.
 static void relaxFloats(func::FuncOp func) {
   func.walk([](Operation *op) {
     arith::FastMathFlags allowed =
         isa<arith::MulFOp, arith::AddFOp, arith::SubFOp>(op) ? arith::FastMathFlags::contract
         : isa<arith::MaximumFOp, arith::MinimumFOp>(op)      ? arith::FastMathFlags::nsz
                                                              : arith::FastMathFlags::none;
+    if (op->removeAttr(anyOrderAttr))
+      allowed = allowed | arith::FastMathFlags::reassoc;
     if (allowed == arith::FastMathFlags::none)
       return;
     auto fast = cast<arith::ArithFastMathInterface>(op);

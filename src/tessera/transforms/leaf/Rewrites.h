@@ -19,6 +19,8 @@ inline constexpr llvm::StringLiteral numberAttr = "tessera.op";
 inline constexpr llvm::StringLiteral lanesAttr = "tessera.lanes";
 /// Marks one whose combination must keep its order.
 inline constexpr llvm::StringLiteral orderedAttr = "tessera.ordered";
+/// On a float operation that combines elements: their order does not matter, unless the mode is strict.
+inline constexpr llvm::StringLiteral anyOrderAttr = "tessera.any_order";
 
 /// Splits a full reduction into `chunks` partial ones that run in parallel and a combination of them in
 /// order. The chunks depend on the extents alone, so the result has the same bits with any number of threads.

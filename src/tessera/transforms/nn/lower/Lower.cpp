@@ -2,6 +2,8 @@
 // See Lower.h.
 #include "tessera/transforms/nn/lower/Lower.h"
 
+#include "tessera/transforms/leaf/Rewrites.h"
+
 #include "tessera/transforms/nn/packed/Packed.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -45,6 +47,20 @@ static LogicalResult fuse(dfg::NodeOp node) {
   return applyPatternsGreedily(node, std::move(patterns));
 }
 
+// Sums and products over the reduced dimensions of a loop nest may be formed in any order.
+static void freeOrder(dfg::NodeOp node) {
+  node.walk([](linalg::GenericOp op) {
+    if (!op.getNumReductionLoops())
+      return;
+    for (auto [i, v] : llvm::enumerate(cast<linalg::YieldOp>(op.getBody()->getTerminator()).getValues())) {
+      Operation *def = v.getDefiningOp();
+      if (isa_and_nonnull<arith::AddFOp, arith::MulFOp>(def) && def->hasOneUse() &&
+          llvm::is_contained(def->getOperands(), Value(op.getRegionOutputArgs()[i])))
+        def->setAttr(leaf::anyOrderAttr, UnitAttr::get(op.getContext()));
+    }
+  });
+}
+
 LogicalResult nn::lowerToLinalg(dfg::NodeOp node) {
   MLIRContext *ctx = node.getContext();
   RewritePatternSet patterns(ctx);
@@ -73,5 +89,8 @@ LogicalResult nn::lowerToLinalg(dfg::NodeOp node) {
   });
   if (left.wasInterrupted())
     return failure();
-  return fuse(node);
+  if (failed(fuse(node)))
+    return failure();
+  freeOrder(node);
+  return success();
 }
