@@ -2,6 +2,7 @@
 //
 // `tessera explain X.tsx`: per node where it runs, with which kernels, why, and what it
 // costs; the schedule scripts; the graph as a drawing.
+#include "Roofline.h"
 #include "Tool.h"
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
@@ -26,7 +27,7 @@ struct ExplainOptions {
 };
 
 struct Row {
-  std::string node, device, kernels, grid, note, loc;
+  std::string node, device, kernels, grid, layout, note, loc;
   double hint = 0;
   double flops = 0, bytes = 0;      // Of one run, when known.
   std::string flopsText, bytesText; // The same in words, or as formulas over the inputs' extents.
@@ -132,6 +133,7 @@ static std::vector<Row> describe(const ProgramPlan &plan, std::span<const int32_
     row.device = version.target;
     row.note = version.note;
     row.loc = node.loc;
+    row.layout = node.layout;
     row.hint = node.cost;
     for (const Step &step : version.steps) {
       row.kernels += concat(row.kernels.empty() ? "" : step.chain ? " ~ " : " ; ", step.kernel);
@@ -236,7 +238,7 @@ static void printScripts(const ModuleMeta &meta, const std::string &program) {
     std::printf("this file stores no schedule scripts for '%s'\n", program.c_str());
 }
 
-static Status measure(ExplainOptions &options, std::vector<Row> &rows) {
+static Status measure(ExplainOptions &options, std::vector<Row> &rows, Roofline &machine) {
   TESSERA_ASSIGN(std::shared_ptr<Program> program, options.open.open(/*profile=*/true));
   TESSERA_ASSIGN(std::vector<BufferRef> inputs, options.inputs.load(program->plan(), /*random=*/true));
   std::vector<Buffer *> raw;
@@ -255,10 +257,17 @@ static Status measure(ExplainOptions &options, std::vector<Row> &rows) {
     rows[n].flopsText = profile[n].flops > 0 ? formatCount(profile[n].flops) : "";
     rows[n].bytesText = profile[n].bytes > 0 ? formatCount(profile[n].bytes) : "";
   }
+  machine = measureRoofline(program->threads());
   return Status();
 }
 
-static void printTable(const std::vector<Row> &rows, bool measured) {
+static double shareOfRoof(const Row &r, const Roofline &machine) {
+  if (r.flops <= 0 || !r.bestNs)
+    return 0;
+  return r.flops / static_cast<double>(r.bestNs) / machine.roof(r.flops, r.bytes);
+}
+
+static void printTable(const std::vector<Row> &rows, bool measured, const Roofline &machine) {
   auto any = [&](auto known) { return std::any_of(rows.begin(), rows.end(), known); };
   const bool flops = any([](const Row &r) { return !r.flopsText.empty(); });
   const bool bytes = any([](const Row &r) { return !r.bytesText.empty(); });
@@ -285,14 +294,27 @@ static void printTable(const std::vector<Row> &rows, bool measured) {
          [](const Row &r) { return r.bestNs ? formatNanoseconds(static_cast<double>(r.bestNs)) : "-"; });
   column(measured && flops, "GFLOP/s", [&](const Row &r) { return rate(r.flops, r); });
   column(measured && bytes, "GB/s", [&](const Row &r) { return rate(r.bytes, r); });
+  column(measured && flops, "of roofline", [&](const Row &r) -> std::string {
+    double share = shareOfRoof(r, machine);
+    char text[32];
+    std::snprintf(text, sizeof text, "%.0f %%", share * 100);
+    return share > 0 ? text : "-";
+  });
+  column(any([](const Row &r) { return !r.layout.empty(); }), "layout",
+         [&](const Row &r) { return orDash(r.layout); });
   column(true, "note", [](const Row &r) { return r.note; });
   std::printf("%s", formatTable(table).c_str());
+  if (measured)
+    std::printf("roofline, measured here with %u thread%s: %.0f GFLOP/s (f32, fused), %.0f GB/s from caches, %.0f GB/s "
+                "from memory\n",
+                machine.threads, machine.threads == 1 ? "" : "s", machine.gflops, machine.cacheGBs, machine.memoryGBs);
 }
 
 static Status explainProgram(ExplainOptions &options, const Module &module, const ProgramPlan &plan) {
   std::vector<Row> rows = describe(plan, {});
+  Roofline machine;
   if (options.measure)
-    TESSERA_TRY(measure(options, rows));
+    TESSERA_TRY(measure(options, rows, machine));
   if (!options.dot.empty() || !options.svg.empty()) {
     std::string text = dotText(plan, rows);
     if (options.dot == "-")
@@ -320,8 +342,10 @@ static Status explainProgram(ExplainOptions &options, const Module &module, cons
         out += concat(", \"flops\": ", static_cast<int64_t>(r.flops));
       if (r.bytes > 0)
         out += concat(", \"bytes\": ", static_cast<int64_t>(r.bytes));
+      if (!r.layout.empty())
+        out += concat(", \"layout\": ", jsonString(r.layout));
       if (options.measure)
-        out += concat(", \"measured_ns\": ", r.bestNs);
+        out += concat(", \"measured_ns\": ", r.bestNs, ", \"roofline_share\": ", shareOfRoof(r, machine));
       out += "}";
     }
     std::printf("%s]}\n", out.c_str());
@@ -351,7 +375,7 @@ static Status explainProgram(ExplainOptions &options, const Module &module, cons
   ports("output", plan.outputs);
   if (plan.segments > 1)
     std::printf("  %d segments: some sizes are computed inside the graph\n", plan.segments);
-  printTable(rows, options.measure);
+  printTable(rows, options.measure, machine);
   return Status();
 }
 

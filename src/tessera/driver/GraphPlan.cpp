@@ -4,6 +4,7 @@
 
 #include "tessera/base/Check.h"
 #include "tessera/base/Sha256.h"
+#include "tessera/ir/nn/Nn.h"
 #include "tessera/targets/common/Work.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -67,6 +68,7 @@ private:
   LogicalResult addConstant(arith::ConstantOp op);
   FailureOr<int> addElements(ElementsAttr attr, Operation *op);
   LogicalResult addNode(dfg::NodeOp node);
+  LogicalResult addView(nn::ReshapeOp op);
   /// Extents that must be equal when the node starts.
   void addChecks(dfg::NodeOp op, plan::Node &node);
   /// The value that a state starts from: an input or a constant, since it must exist before anything runs.
@@ -214,11 +216,24 @@ void Planner::addChecks(dfg::NodeOp op, plan::Node &node) {
   }
 }
 
+// How a node's layer stores its result, in the usual letters: blocks of c channels innermost.
+static std::string layoutOf(dfg::NodeOp node) {
+  std::string layout;
+  node.getBody().walk([&](nn::NnOp op) {
+    auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+    if (type && type.getRank() == 5 &&
+        isa<nn::PackedConvOp, nn::PackedWinogradOp, nn::PackedDepthwiseOp, nn::PackedPoolOp, nn::PackOp>(op))
+      layout = "NCHW" + std::to_string(type.getDimSize(4)) + "c";
+  });
+  return layout;
+}
+
 LogicalResult Planner::addNode(dfg::NodeOp op) {
   int index = program.nodes.size();
   plan::Node node;
   node.name = op.getName().str();
   node.loc = locationOf(op);
+  node.layout = layoutOf(op);
   node.depth = op.getDepth().value_or(2);
   node.cost = op.getCost() ? op.getCost()->convertToDouble() : 0;
   StringRef criticality = op.getCriticality().value_or("base");
@@ -298,8 +313,29 @@ LogicalResult Planner::addNode(dfg::NodeOp op) {
   return success();
 }
 
+// The same elements in another shape: another value for the same memory.
+LogicalResult Planner::addView(nn::ReshapeOp op) {
+  plan::Value view = program.values[env.values.lookup(op.getX())];
+  view.kind = "alias";
+  view.of = env.values.lookup(op.getX());
+  view.shape.clear();
+  unsigned next = 0;
+  for (int64_t extent : cast<RankedTensorType>(op.getType()).getShape()) {
+    std::optional<plan::Expr> e =
+        ShapedType::isDynamic(extent) ? env.translate(op.getExtents()[next++]) : program.constant(extent);
+    if (!e)
+      return op.emitOpError("has an extent that the plan cannot express; compute it with integer arithmetic on "
+                            "extents, or in a node");
+    view.shape.push_back(*e);
+  }
+  env.values[op.getY()] = program.addValue(view);
+  return success();
+}
+
 LogicalResult Planner::run() {
   program.name = graph.getSymName().str();
+  if (auto align = graph->getAttrOfType<IntegerAttr>(alignAttr))
+    program.align = align.getInt();
   for (auto [arg, name] : llvm::zip(graph.getBodyBlock()->getArguments(), graph.getArgNames())) {
     FailureOr<plan::Value> value = makeValue("input", arg.getType(), graph.getLoc());
     if (failed(value))
@@ -350,6 +386,9 @@ LogicalResult Planner::run() {
       env.values[state.getValue()] = index;
     } else if (auto update = dyn_cast<dfg::UpdateOp>(op)) {
       updates.push_back(update);
+    } else if (auto reshape = dyn_cast<nn::ReshapeOp>(op)) {
+      if (failed(addView(reshape)))
+        return failure();
     } else if (isa<tensor::CastOp, memref::CastOp>(op)) {
       // Another static type for the same memory; the extents are checked where they are bound.
       env.values[op.getResult(0)] = env.values.lookup(op.getOperand(0));

@@ -94,6 +94,7 @@ struct ExtentCheck {
 
 struct Node {
   std::string name, loc;
+  std::string layout; ///< Of its results, for `explain`; may be empty.
   std::vector<int32_t> after, reads, writes;
   int32_t depth = 1, criticality = 0;
   double cost = 0;

@@ -266,6 +266,7 @@ static Node readNode(Reader &reader, const Json &json, const ProgramPlan &progra
   std::string outer = reader.where;
   reader.where += concat(" '", node.name, "'");
   node.loc = reader.text(json, "loc", false);
+  node.layout = reader.text(json, "layout", false);
   if (const Json *after = reader.array(json, "after", false))
     for (const Json &item : *after)
       node.after.push_back(reader.index(item, "after (an earlier node)", position));

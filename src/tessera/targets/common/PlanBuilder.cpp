@@ -101,6 +101,8 @@ static json toJson(const Node &n) {
   json j = {{"name", n.name},   {"loc", n.loc},         {"after", n.after},
             {"reads", n.reads}, {"writes", n.writes},   {"depth", n.depth},
             {"cost", n.cost},   {"versions", versions}, {"criticality", n.criticality}};
+  if (!n.layout.empty())
+    j["layout"] = n.layout;
   for (const ExtentCheck &check : n.checks)
     j["checks"].push_back({check.got, check.expected, check.text});
   return j;

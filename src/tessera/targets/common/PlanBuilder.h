@@ -46,6 +46,7 @@ struct ExtentCheck {
 
 struct Node {
   std::string name, loc;
+  std::string layout; ///< of its results, for `explain`; may be empty
   std::vector<int> after, reads, writes;
   int64_t depth = 2;
   int criticality = 0;

@@ -2,6 +2,8 @@
 // See Work.h.
 #include "tessera/targets/common/Work.h"
 
+#include "tessera/ir/nn/Nn.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 using namespace tessera;
@@ -23,9 +25,32 @@ static int64_t lanes(Type type) {
   return vector ? vector.getNumElements() : 1;
 }
 
+// The extent of a loop whose operands do not say it statically.
+static Expr loopExtent(linalg::LinalgOp op, unsigned loop, Env &env) {
+  AffineMap map = op.getShapesToLoopsMap();
+  auto dim = map ? dyn_cast<AffineDimExpr>(map.getResult(loop)) : AffineDimExpr(nullptr);
+  unsigned position = dim ? dim.getPosition() : 0;
+  for (mlir::Value v : op->getOperands()) {
+    auto type = dyn_cast<ShapedType>(v.getType());
+    unsigned rank = type ? type.getRank() : 0;
+    if (dim && position < rank)
+      if (std::optional<Expr> extent = env.translateDim(v, position))
+        return *extent;
+    if (position < rank)
+      break;
+    position -= rank;
+  }
+  return env.program.constant(unknownRounds);
+}
+
 static Expr countOp(Operation &op, Env &env) {
   Program &p = env.program;
   if (auto node = dyn_cast<dfg::NodeOp>(op)) {
+    // Whole operands have inside the extents that they have outside.
+    for (auto [i, arg] : llvm::enumerate(node.getInputArgs()))
+      if (auto it = env.values.find(node.getInputs()[i]);
+          it != env.values.end() && arg.getType() == node.getInputs()[i].getType())
+        env.values[arg] = it->second;
     SmallVector<Expr> factors = {countBlock(*node.getBodyBlock(), env)};
     for (mlir::Value extent : node.getGrid())
       factors.push_back(env.translate(extent).value_or(p.constant(unknownRounds)));
@@ -45,7 +70,15 @@ static Expr countOp(Operation &op, Env &env) {
   if (auto linalg = dyn_cast<linalg::LinalgOp>(op)) {
     SmallVector<Expr> factors = {countBlock(*linalg.getBlock(), env)};
     for (auto [i, extent] : llvm::enumerate(linalg.getStaticLoopRanges()))
-      factors.push_back(p.constant(ShapedType::isDynamic(extent) ? unknownRounds : extent));
+      factors.push_back(ShapedType::isDynamic(extent) ? loopExtent(linalg, i, env) : p.constant(extent));
+    return times(env, factors);
+  }
+  // A layer that a schedule will make loops of knows its own work, for a batch of one where that is dynamic.
+  if (auto layer = dyn_cast<nn::NnOp>(op)) {
+    auto type = cast<ShapedType>(op.getResult(0).getType());
+    SmallVector<Expr> factors = {p.constant(layer.getFlops())};
+    if (type.getRank() && type.isDynamicDim(0))
+      factors.push_back(env.translateDim(op.getResult(0), 0).value_or(p.constant(unknownRounds)));
     return times(env, factors);
   }
   Expr sum = p.constant(0);

@@ -1,0 +1,87 @@
+// Fusion groups by class.
+// RUN: tessera-opt %s -split-input-file --tessera-nn-partition | FileCheck %s
+// RUN: tessera-opt %s -split-input-file --tessera-nn-partition=fuse=false | FileCheck %s --check-prefix=SINGLE
+
+// The residual joins the later convolution; the flattening is a view; the softmax stays alone.
+// CHECK-LABEL: dfg.graph @residual
+// CHECK: %[[A:.*]] = dfg.node @first
+// CHECK-COUNT-1: nn.conv
+// CHECK: nn.unary relu
+// CHECK: %[[B:.*]] = dfg.node @second ({{.*}}%[[A]]
+// CHECK: nn.conv
+// CHECK: nn.binary add
+// CHECK: nn.unary relu
+// CHECK: %[[V:.*]] = nn.reshape %[[B]]
+// CHECK: dfg.node @softmax (%{{.*}} = %[[V]]
+// CHECK-NOT: dfg.node
+// SINGLE-LABEL: dfg.graph @residual
+// SINGLE-COUNT-6: dfg.node
+dfg.graph @residual(%x: tensor<?x4x4x4xf32>) -> (y: tensor<?x64xf32>) {
+  %r = dfg.node @net (%a = %x : tensor<?x4x4x4xf32>) -> tensor<?x64xf32> {
+    %c0 = arith.constant 0 : index
+    %d = tensor.dim %a, %c0 : tensor<?x4x4x4xf32>
+    %w = arith.constant dense_resource<w> : tensor<4x4x1x1xf32>
+    %1 = nn.conv %a, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<?x4x4x4xf32>, tensor<4x4x1x1xf32>) -> tensor<?x4x4x4xf32> loc("first")
+    %2 = nn.unary relu %1 : tensor<?x4x4x4xf32> -> tensor<?x4x4x4xf32> loc("act")
+    %3 = nn.conv %2, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<?x4x4x4xf32>, tensor<4x4x1x1xf32>) -> tensor<?x4x4x4xf32> loc("second")
+    %4 = nn.binary add %3, %2 : tensor<?x4x4x4xf32>, tensor<?x4x4x4xf32> -> tensor<?x4x4x4xf32>
+    %5 = nn.unary relu %4 : tensor<?x4x4x4xf32> -> tensor<?x4x4x4xf32>
+    %6 = nn.reshape %5 extents %d : tensor<?x4x4x4xf32> -> tensor<?x64xf32>
+    %7 = nn.softmax %6 {axis = 1 : i64} : tensor<?x64xf32> -> tensor<?x64xf32> loc("softmax")
+    dfg.yield %7 : tensor<?x64xf32>
+  }
+  dfg.return %r : tensor<?x64xf32>
+}
+{-#
+  dialect_resources: {
+    builtin: {
+      w: "0x04000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+    }
+  }
+#-}
+
+// -----
+
+// A value that is used twice within a group does not split it; one that leaves it does.
+// CHECK-LABEL: dfg.graph @diamond
+// CHECK: dfg.node
+// CHECK: nn.unary exp
+// CHECK: nn.unary neg
+// CHECK: nn.binary mul
+// CHECK: dfg.yield
+// CHECK: dfg.node
+// CHECK: nn.unary abs
+// CHECK: dfg.node
+// CHECK: nn.unary sqrt
+// CHECK-NOT: dfg.node
+dfg.graph @diamond(%x: tensor<8xf32>) -> (y: tensor<8xf32>, z: tensor<8xf32>) {
+  %r:2 = dfg.node @net (%a = %x : tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+    %1 = nn.unary exp %a : tensor<8xf32> -> tensor<8xf32>
+    %2 = nn.unary neg %1 : tensor<8xf32> -> tensor<8xf32>
+    %3 = nn.binary mul %1, %2 : tensor<8xf32>, tensor<8xf32> -> tensor<8xf32>
+    %4 = nn.unary abs %3 : tensor<8xf32> -> tensor<8xf32>
+    %5 = nn.unary sqrt %3 : tensor<8xf32> -> tensor<8xf32>
+    dfg.yield %4, %5 : tensor<8xf32>, tensor<8xf32>
+  }
+  dfg.return %r#0, %r#1 : tensor<8xf32>, tensor<8xf32>
+}
+
+// -----
+
+// What feeds a reduction joins it; a broadcast of its result does not.
+// CHECK-LABEL: dfg.graph @reduction
+// CHECK: %[[M:.*]] = dfg.node
+// CHECK: nn.unary exp
+// CHECK: nn.reduce sum
+// CHECK: dfg.node {{.*}}%[[M]]
+// CHECK: nn.binary sub
+// CHECK-NOT: dfg.node
+dfg.graph @reduction(%x: tensor<4x8xf32>) -> (y: tensor<4x8xf32>) {
+  %r = dfg.node @net (%a = %x : tensor<4x8xf32>) -> tensor<4x8xf32> {
+    %1 = nn.unary exp %a : tensor<4x8xf32> -> tensor<4x8xf32>
+    %2 = nn.reduce sum %1 {axes = array<i64: 1>, keep} : tensor<4x8xf32> -> tensor<4x1xf32>
+    %3 = nn.binary sub %a, %2 : tensor<4x8xf32>, tensor<4x1xf32> -> tensor<4x8xf32>
+    dfg.yield %3 : tensor<4x8xf32>
+  }
+  dfg.return %r : tensor<4x8xf32>
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// See Roofline.h. Vectors of the compiler's own kind, built for each instruction set that may be there.
+#include "Roofline.h"
+#include "tessera/base/CpuInfo.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+namespace tessera::tool {
+
+using Clock = std::chrono::steady_clock;
+static double seconds(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
+
+namespace {
+template <int Bytes> struct VectorOf {
+  typedef float Type __attribute__((vector_size(Bytes)));
+};
+} // namespace
+
+// Twelve sums hide the latency of two multiply-adds at a time; the result keeps them alive.
+template <int Bytes> [[gnu::always_inline]] inline float multiply(long rounds) {
+  using V = typename VectorOf<Bytes>::Type;
+  V sums[12] = {}, x = V{} + 0.999f, y = V{} + 1e-3f;
+  for (long r = 0; r < rounds; ++r)
+    for (V &sum : sums) {
+      sum = sum * x + y;
+      asm volatile("" : "+x"(sum));
+    }
+  V all = sums[0];
+  for (int i = 1; i < 12; ++i)
+    all += sums[i];
+  return all[0];
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx512f,fma"))) static float multiply512(long rounds) {
+  using V = VectorOf<64>::Type;
+  V sums[12] = {}, x = V{} + 0.999f, y = V{} + 1e-3f;
+  for (long r = 0; r < rounds; ++r)
+    for (V &sum : sums) {
+      sum = sum * x + y;
+      asm volatile("" : "+v"(sum));
+    }
+  for (int i = 1; i < 12; ++i)
+    sums[0] += sums[i];
+  return sums[0][0];
+}
+__attribute__((target("avx2,fma"))) static float multiply256(long rounds) {
+  using V = VectorOf<32>::Type;
+  V sums[12] = {}, x = V{} + 0.999f, y = V{} + 1e-3f;
+  for (long r = 0; r < rounds; ++r)
+    for (V &sum : sums) {
+      sum = sum * x + y;
+      asm volatile("" : "+x"(sum));
+    }
+  for (int i = 1; i < 12; ++i)
+    sums[0] += sums[i];
+  return sums[0][0];
+}
+static float multiply128(long rounds) { return multiply<16>(rounds); }
+#else
+static float multiply128(long rounds) {
+  using V = VectorOf<16>::Type;
+  V sums[12] = {}, x = V{} + 0.999f, y = V{} + 1e-3f;
+  for (long r = 0; r < rounds; ++r)
+    for (V &sum : sums)
+      sum = sum * x + y;
+  V all = sums[0];
+  for (int i = 1; i < 12; ++i)
+    all += sums[i];
+  return all[0];
+}
+#endif
+
+// Sums of a buffer; eight streams of whole vectors are as fast as the load units.
+static uint64_t readAll(const std::vector<uint64_t> &data) {
+  typedef uint64_t V __attribute__((vector_size(64), aligned(8)));
+  V sums[4] = {};
+  const size_t count = data.size() / 32 * 32;
+  for (size_t i = 0; i < count; i += 32)
+    for (size_t k = 0; k < 4; ++k)
+      sums[k] ^= *reinterpret_cast<const V *>(data.data() + i + 8 * k);
+  V all = sums[0] ^ sums[1] ^ sums[2] ^ sums[3];
+  return all[0] ^ all[7];
+}
+
+// Runs `work` on all threads at once, `rounds` times; the best round's seconds.
+template <typename Work> static double best(unsigned threads, int rounds, Work work) {
+  double least = 1e9;
+  for (int r = 0; r < rounds; ++r) {
+    std::atomic<unsigned> ready{0};
+    std::vector<std::thread> others;
+    auto wait = [&] {
+      ready.fetch_add(1);
+      while (ready.load() < threads)
+        ;
+    };
+    for (unsigned t = 1; t < threads; ++t)
+      others.emplace_back([&, t] {
+        wait();
+        work(t);
+      });
+    wait();
+    auto begin = Clock::now();
+    work(0);
+    for (std::thread &thread : others)
+      thread.join();
+    least = std::min(least, seconds(begin));
+  }
+  return least;
+}
+
+double Roofline::roof(double flops, double bytes) const {
+  double bandwidth = bytes <= cacheBytes ? cacheGBs : memoryGBs;
+  return bytes > 0 ? std::min(gflops, flops / bytes * bandwidth) : gflops;
+}
+
+Roofline measureRoofline(unsigned threads) {
+  Roofline result;
+  result.threads = std::max(threads, 1u);
+  const CpuInfo &cpu = cpuInfo();
+  float (*kernel)(long) = multiply128;
+  double lanes = 4;
+#if defined(__x86_64__)
+  if (cpu.has("avx512f")) {
+    kernel = multiply512;
+    lanes = 16;
+  } else if (cpu.has("avx2") && cpu.has("fma")) {
+    kernel = multiply256;
+    lanes = 8;
+  }
+#endif
+  [[maybe_unused]] static volatile float keep;
+  const long rounds = 400000;
+  double time = best(result.threads, 4, [&](unsigned) { keep = kernel(rounds); });
+  result.gflops = 2.0 * 12 * lanes * double(rounds) * result.threads / time / 1e9;
+
+  [[maybe_unused]] static volatile uint64_t keepSum;
+  const uint64_t l2 = cpu.l2 ? cpu.l2 : 1 << 20;
+  result.cacheBytes = double(l2) * result.threads;
+  auto bandwidth = [&](uint64_t bytes, int passes) {
+    std::vector<std::vector<uint64_t>> data(result.threads, std::vector<uint64_t>(bytes / 8, 1));
+    double t = best(result.threads, 4, [&](unsigned i) {
+      for (int p = 0; p < passes; ++p)
+        keepSum = readAll(data[i]);
+    });
+    return double(bytes) * passes * result.threads / t / 1e9;
+  };
+  result.cacheGBs = bandwidth(l2 / 2, 64);
+  result.memoryGBs = bandwidth(std::max<uint64_t>(64 << 20, 2 * cpu.l3) / result.threads, 1);
+  return result;
+}
+
+} // namespace tessera::tool

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What this machine can do at most: f32 multiplications and additions, and bytes from caches and from memory. Measured, in
+// a fraction of a second, with the threads that a program would use.
+#pragma once
+
+namespace tessera::tool {
+
+struct Roofline {
+  unsigned threads = 1;
+  double gflops = 0;      ///< fused multiply-adds in registers, two operations each
+  double cacheGBs = 0;    ///< reading what fits into the second cache
+  double memoryGBs = 0;   ///< reading what fits into no cache
+  double cacheBytes = 0;  ///< of all threads' second caches together
+
+  /// The most GFLOP/s for work of so many operations on so many bytes.
+  double roof(double flops, double bytes) const;
+};
+
+Roofline measureRoofline(unsigned threads);
+
+} // namespace tessera::tool
