@@ -109,9 +109,18 @@ std::optional<Expr> Env::translateDim(mlir::Value v, int64_t d) {
   if (auto insert = dyn_cast<tensor::InsertOp>(def))
     return translateDim(insert.getDest(), d);
   if (auto slice = dyn_cast<OffsetSizeAndStrideOpInterface>(def)) {
-    // Only without dropped dimensions is result dimension d size d.
-    if (int64_t(slice.getMixedSizes().size()) == shaped.getRank())
-      return translate(slice.getMixedSizes()[d]);
+    // Dimensions of extent 1 may have been dropped: result dimension d is the size of the d-th that was kept.
+    llvm::SmallBitVector dropped(slice.getMixedSizes().size());
+    if (auto extract = dyn_cast<tensor::ExtractSliceOp>(def))
+      dropped = extract.getDroppedDims();
+    else if (auto view = dyn_cast<memref::SubViewOp>(def))
+      dropped = view.getDroppedDims();
+    else if (int64_t(dropped.size()) != shaped.getRank())
+      return std::nullopt;
+    int64_t kept = 0;
+    for (auto [i, size] : llvm::enumerate(slice.getMixedSizes()))
+      if (!dropped[i] && kept++ == d)
+        return translate(size);
     return std::nullopt;
   }
   // Packed layers have static extents but for the batch.

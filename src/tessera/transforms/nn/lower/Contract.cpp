@@ -85,8 +85,10 @@ Value nn::product(OpBuilder &b, Location loc, Value x, Value y, bool transposeX,
     y = transposed(b, loc, y, swapped);
   }
   unsigned rankX = typeOf(x).getRank(), rankY = typeOf(y).getRank();
-  // One matrix for all: the leading dimensions of x are rows.
-  if (rankX > 2 && rankY == 2 && !transposeX) {
+  // One matrix for all: the leading dimensions of x are rows. Only one of them may be dynamic: views that split a
+  // dimension into two dynamic ones are not lowered by MLIR 22 (ExpandStridedMetadata).
+  if (rankX > 2 && rankY == 2 && !transposeX &&
+      llvm::count(typeOf(x).getShape().drop_back(), ShapedType::kDynamic) < 2) {
     SmallVector<OpFoldResult> extents = extentsOf(b, loc, x);
     SmallVector<SmallVector<int64_t, 2>> groups(2);
     for (unsigned d = 0; d + 1 < rankX; ++d)

@@ -140,7 +140,8 @@ static Value convolveByMatrix(OpBuilder &b, ConvOp op) {
   auto all = [](ArrayRef<int64_t> list, int64_t v) { return llvm::all_of(list, [&](int64_t e) { return e == v; }); };
   Value x = op.getX(), w = op.getW();
   if (op.getGroups() != 1 || !all(op.getStrides(), 1) || !all(op.getPads(), 0) ||
-      !all(typeOf(w).getShape().drop_front(2), 1))
+      !all(typeOf(w).getShape().drop_front(2), 1) ||
+      llvm::count(typeOf(x).getShape().drop_front(2), ShapedType::kDynamic) > 1)
     return {};
   Location loc = op.getLoc();
   int64_t rank = typeOf(x).getRank();

@@ -128,6 +128,10 @@ void LoopNest::write(Value init, ArrayRef<AffineExpr> at) {
 }
 
 SmallVector<Value> LoopNest::build(Body body) {
+  // Without elements there is nothing to do; MLIR 22 does not tile loops that never run.
+  for (Value in : ins)
+    if (llvm::is_contained(typeOf(in).getShape(), 0))
+      return outs;
   SmallVector<AffineMap> maps = inMaps;
   llvm::append_range(maps, outMaps);
   SmallVector<Type> types;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The lowering of recurrent layers. What depends on the input alone is one matrix product over all steps; a loop
-// over time holds the rest. Everything that the loop changes is carried by it, so that each step works in place.
+// over time holds the rest: it carries the states and the result, and writes new states over the old ones.
 #include "tessera/transforms/nn/lower/Loops.h"
 
 using namespace tessera;
@@ -25,15 +25,17 @@ private:
   Value columns(OpBuilder &b, Value matrix, int64_t from, int64_t count);
   /// Applies activation `which` of this direction after the clip.
   Term activate(OpBuilder &b, Term x, unsigned which);
-  /// sums + h * weights, in place of sums.
+  /// sums + h * weights
   Value addProduct(OpBuilder &b, Value sums, Value h, Value weights);
-  /// The tensor `to` with the elements of `from`.
-  Value copied(OpBuilder &b, Value from, Value to);
+  /// [B, width] without content.
+  Value scratch(OpBuilder &b, int64_t width) {
+    return emptyOf(b, loc, {batch, b.getIndexAttr(width)}, real);
+  }
 
   SmallVector<Value> stepRnn(OpBuilder &b, Value x, Value active, ArrayRef<Value> carried);
   SmallVector<Value> stepGru(OpBuilder &b, Value x, Value active, ArrayRef<Value> carried);
   SmallVector<Value> stepLstm(OpBuilder &b, Value x, Value active, ArrayRef<Value> carried);
-  /// The loops over [B, H] that compute new states: reads of gates, vectors of H numbers, then states in place.
+  /// Loops over [B, H]: reads of gates, vectors of H numbers and states; a result for each state, in its place.
   SmallVector<Value> cell(OpBuilder &b, Value active, ArrayRef<Value> gates, ArrayRef<Value> vectors,
                           ArrayRef<Value> states,
                           function_ref<SmallVector<Term>(OpBuilder &b, ArrayRef<Term> args)> body);
@@ -91,13 +93,6 @@ Value Direction::columns(OpBuilder &b, Value matrix, int64_t from, int64_t count
   return tensor::ExtractSliceOp::create(b, loc, matrix, offsets, sizes, ones);
 }
 
-Value Direction::copied(OpBuilder &b, Value from, Value to) {
-  LoopNest nest(b, loc, 2);
-  nest.read(from, nest.dims({0, 1}));
-  nest.write(to, nest.dims({0, 1}));
-  return nest.build([](OpBuilder &, Location, ValueRange args) { return SmallVector<Value>{args[0]}; })[0];
-}
-
 Value Direction::addProduct(OpBuilder &b, Value sums, Value h, Value weights) {
   // b k n: the innermost loop runs along a row of the weights.
   LoopNest nest(b, loc, 3);
@@ -152,76 +147,84 @@ SmallVector<Value> Direction::cell(OpBuilder &b, Value active, ArrayRef<Value> g
     nest.read(v, nest.dims({0, 1}));
   for (Value v : vectors)
     nest.read(v, nest.dim(1));
+  for (Value v : states)
+    nest.read(v, nest.dims({0, 1}));
   if (active)
     nest.read(op.getLengths(), nest.dim(0));
-  for (Value v : states)
-    nest.write(v, nest.dims({0, 1}));
-  return nest.build([&](OpBuilder &b, Location loc, ValueRange args) {
-    SmallVector<Term> terms;
-    for (auto [i, arg] : llvm::enumerate(args))
-      if (!active || i != gateValues.size() + vectors.size())
-        terms.push_back(Term(b, loc, i < gateValues.size() + vectors.size() ? floatTo(b, loc, arg, real) : arg));
-    SmallVector<Term> made = body(b, terms);
+  for (unsigned i = 0; i < states.size(); ++i)
+    nest.write(scratch(b, hidden), nest.dims({0, 1}));
+  unsigned terms = gateValues.size() + vectors.size() + states.size();
+  SmallVector<Value> made = nest.build([&](OpBuilder &b, Location loc, ValueRange args) {
+    SmallVector<Term> converted;
+    for (Value arg : args.take_front(terms))
+      converted.push_back(Term(b, loc, floatTo(b, loc, arg, real)));
+    SmallVector<Term> made = body(b, converted);
     SmallVector<Value> results;
     // After the end of its sequence an item keeps its state.
     std::optional<Term> running;
     if (active) {
-      Term length = Term(b, loc, args[gateValues.size() + vectors.size()]).toIndex();
+      Term length = Term(b, loc, args[terms]).toIndex();
       running = Term(b, loc, active).less(length);
     }
     for (unsigned i = 0; i < states.size(); ++i) {
-      Value before = args[args.size() - states.size() + i];
+      Value before = args[terms - states.size() + i];
       results.push_back(running ? Value(running->select(made[i], before)) : Value(made[i]));
     }
     return results;
   });
+  // A copy, not a write by the loops above: what a loop carries must stay in its place.
+  for (auto [result, state] : llvm::zip(made, states))
+    result = linalg::CopyOp::create(b, loc, result, state).getResult(0);
+  return made;
 }
 
 SmallVector<Value> Direction::stepRnn(OpBuilder &b, Value x, Value active, ArrayRef<Value> carried) {
-  Value h = carried[0], sums = addProduct(b, copied(b, x, carried[1]), h, recurrence);
-  h = cell(b, active, sums, {}, h,
-           [&](OpBuilder &b, ArrayRef<Term> args) { return SmallVector<Term>{activate(b, args[0], 0)}; })[0];
-  return {h, sums};
+  Value sums = addProduct(b, x, carried[0], recurrence);
+  return cell(b, active, sums, {}, carried,
+              [&](OpBuilder &b, ArrayRef<Term> args) { return SmallVector<Term>{activate(b, args[0], 0)}; });
 }
 
-// Carried: h, the sums of the gates z and r, those of the hidden gate, and r * h.
+// The gates z, r and h.
 SmallVector<Value> Direction::stepGru(OpBuilder &b, Value x, Value active, ArrayRef<Value> carried) {
   Value h = carried[0];
-  Value both = addProduct(b, copied(b, columns(b, x, 0, 2 * hidden), carried[1]), h,
-                          columns(b, recurrence, 0, 2 * hidden));
+  Value both = addProduct(b, columns(b, x, 0, 2 * hidden), h, columns(b, recurrence, 0, 2 * hidden));
   Value z = columns(b, both, 0, hidden), r = columns(b, both, hidden, hidden);
   Value inner = columns(b, x, 2 * hidden, hidden), weights = columns(b, recurrence, 2 * hidden, hidden);
-  Value sums, reset = carried[3];
+  SmallVector<OpFoldResult> extents = {batch, b.getIndexAttr(hidden)};
+  AffineMap identity = b.getMultiDimIdentityMap(2);
+  Value sums;
   if (op.getLinearBeforeReset()) {
     // r * (h * weights + bias) + x
-    LoopNest nest(b, loc, 2);
-    if (recurrenceBias)
-      nest.read(recurrenceBias, nest.dim(1));
-    nest.write(carried[2], nest.dims({0, 1}));
-    sums = nest.build([&](OpBuilder &b, Location loc, ValueRange args) {
-      return SmallVector<Value>{recurrenceBias ? floatTo(b, loc, args[0], real) : constantOf(b, loc, real, 0)};
-    })[0];
-    sums = addProduct(b, sums, h, weights);
-    sums = cell(b, {}, {r, inner}, {}, sums, [&](OpBuilder &b, ArrayRef<Term> args) {
-      return SmallVector<Term>{activate(b, args[0], 0) * args[2] + args[1]};
-    })[0];
+    Value product = addProduct(b, filledWith(b, loc, extents, constantOf(b, loc, real, 0)), h, weights);
+    SmallVector<Value> operands = {r, inner, product};
+    SmallVector<AffineMap> maps(3, identity);
+    if (recurrenceBias) {
+      operands.push_back(recurrenceBias);
+      maps.push_back(AffineMap::get(2, 0, b.getAffineDimExpr(1)));
+    }
+    sums = mapElements(b, loc, extents, real, operands, maps,
+                       [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+                         Term product(b, loc, args[2]);
+                         if (recurrenceBias)
+                           product = product + floatTo(b, loc, args[3], real);
+                         return activate(b, Term(b, loc, args[0]), 0) * product + args[1];
+                       });
   } else {
-    reset = cell(b, {}, {r, h}, {}, reset, [&](OpBuilder &b, ArrayRef<Term> args) {
-      return SmallVector<Term>{activate(b, args[0], 0) * args[1]};
-    })[0];
-    sums = addProduct(b, copied(b, inner, carried[2]), reset, weights);
+    Value reset = mapElements(b, loc, extents, real, {r, h}, {identity, identity},
+                              [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+                                return activate(b, Term(b, loc, args[0]), 0) * args[1];
+                              });
+    sums = addProduct(b, inner, reset, weights);
   }
-  h = cell(b, active, {z, sums}, {}, h, [&](OpBuilder &b, ArrayRef<Term> args) {
+  return cell(b, active, {z, sums}, {}, carried, [&](OpBuilder &b, ArrayRef<Term> args) {
     Term update = activate(b, args[0], 0), fresh = activate(b, args[1], 1);
     return SmallVector<Term>{(update.number(1) - update) * fresh + update * args[2]};
-  })[0];
-  return {h, both, sums, reset};
+  });
 }
 
-// Carried: h, the sums of the gates i, o, f and c, and the cell's content.
+// The gates i, o, f and c; carried are h and the cell's content.
 SmallVector<Value> Direction::stepLstm(OpBuilder &b, Value x, Value active, ArrayRef<Value> carried) {
-  Value h = carried[0], content = carried[2];
-  Value sums = addProduct(b, copied(b, x, carried[1]), h, recurrence);
+  Value sums = addProduct(b, x, carried[0], recurrence);
   SmallVector<Value> parts, vectors;
   for (unsigned gate = 0; gate < 4; ++gate)
     parts.push_back(columns(b, sums, gate * hidden, hidden));
@@ -230,21 +233,19 @@ SmallVector<Value> Direction::stepLstm(OpBuilder &b, Value x, Value active, Arra
       vectors.push_back(tensor::ExtractSliceOp::create(
           b, loc, peephole, SmallVector<OpFoldResult>{b.getIndexAttr(gate * hidden)},
           SmallVector<OpFoldResult>{b.getIndexAttr(hidden)}, SmallVector<OpFoldResult>{b.getIndexAttr(1)}));
-  SmallVector<Value> states =
-      cell(b, active, parts, vectors, {h, content}, [&](OpBuilder &b, ArrayRef<Term> args) {
-        Term i = args[0], o = args[1], f = args[2], c = args[3], before = args.back();
-        if (peephole) {
-          i = i + args[4] * before;
-          f = f + args[6] * before;
-        }
-        i = activate(b, i, 0);
-        f = op.getInputForget() ? i.number(1) - i : activate(b, f, 0);
-        Term after = f * before + i * activate(b, c, 1);
-        if (peephole)
-          o = o + args[5] * after;
-        return SmallVector<Term>{activate(b, o, 0) * activate(b, after, 2), after};
-      });
-  return {states[0], sums, states[1]};
+  return cell(b, active, parts, vectors, carried, [&](OpBuilder &b, ArrayRef<Term> args) {
+    Term i = args[0], o = args[1], f = args[2], c = args[3], before = args.back();
+    if (peephole) {
+      i = i + args[4] * before;
+      f = f + args[6] * before;
+    }
+    i = activate(b, i, 0);
+    f = op.getInputForget() ? i.number(1) - i : activate(b, f, 0);
+    Term after = f * before + i * activate(b, c, 1);
+    if (peephole)
+      o = o + args[5] * after;
+    return SmallVector<Term>{activate(b, o, 0) * activate(b, after, 2), after};
+  });
 }
 
 Value Direction::run(Value y) {
@@ -276,21 +277,12 @@ Value Direction::run(Value y) {
                            return id.less(double(2 * hidden)).select(both, x);
                          });
   }
-  inputs = expand(b, loc, inputs, {{0, 1}, {2}}, {steps, batch, all});
   recurrence = transposed(b, loc, ownPart(op.getR()), {1, 0});
   if (op.getPeephole())
     peephole = ownPart(op.getPeephole());
   SmallVector<Value> carried = {initial(op.getInitialH())};
-  auto scratch = [&](int64_t width) {
-    carried.push_back(emptyOf(b, loc, {batch, b.getIndexAttr(width)}, real));
-  };
-  scratch(op.getKind() == CellKind::gru ? 2 * hidden : int64_t(gates) * hidden);
-  if (op.getKind() == CellKind::gru) {
-    scratch(hidden);
-    scratch(hidden);
-  } else if (op.getKind() == CellKind::lstm) {
+  if (op.getKind() == CellKind::lstm)
     carried.push_back(initial(op.getInitialC()));
-  }
   carried.push_back(y);
   bool reverse = op.getDirection() == "reverse" || number == 1;
   Value count = asValue(b, loc, steps);
@@ -299,11 +291,11 @@ Value Direction::run(Value y) {
       [&](OpBuilder &b, Location loc, Value step, ValueRange args) {
         Value time = reverse ? Value(Term(b, loc, count) - 1.0 - step) : step;
         OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
-        Type row = RankedTensorType::get({typeOf(inputs).getDimSize(1), typeOf(inputs).getDimSize(2)}, real);
-        Value x = tensor::ExtractSliceOp::create(b, loc, cast<RankedTensorType>(row), inputs,
-                                                 SmallVector<OpFoldResult>{time, zero, zero},
-                                                 SmallVector<OpFoldResult>{one, batch, all},
-                                                 SmallVector<OpFoldResult>(3, one));
+        // Rows time * B, time * B + 1, …
+        Value first = Term(b, loc, time) * asValue(b, loc, batch);
+        Value x = tensor::ExtractSliceOp::create(b, loc, inputs, SmallVector<OpFoldResult>{first, zero},
+                                                 SmallVector<OpFoldResult>{batch, all},
+                                                 SmallVector<OpFoldResult>(2, one));
         Value active = op.getLengths() ? time : Value();
         SmallVector<Value> states(args.drop_back());
         SmallVector<Value> next = op.getKind() == CellKind::rnn   ? stepRnn(b, x, active, states)
@@ -331,7 +323,7 @@ Value Direction::run(Value y) {
       });
   lastH = loop.getResult(0);
   if (op.getKind() == CellKind::lstm)
-    lastC = loop.getResult(2);
+    lastC = loop.getResult(1);
   return loop.getResults().back();
 }
 
