@@ -106,8 +106,13 @@ struct LowerQuantize : OpRewritePattern<QuantizeOp> {
     Value q = emitBinary(b, loc, BinaryKind::div, x, scale);
     Format to = op.getTo();
     bool isUnsigned = isUnsignedFormat(to);
-    if (isFloatFormat(to))
+    if (isFloatFormat(to)) {
+      if (e.size() > 2) {
+        Value zero = emitCast(b, loc, emitDecode(b, loc, e[2], to), q.getType());
+        q = emitBinary(b, loc, BinaryKind::add, q, zero);
+      }
       return emitEncode(b, loc, q, false, type, to, op.getWrap(), "nearest");
+    }
     unsigned width = to == Format::i4 || to == Format::u4   ? 4
                      : to == Format::i2 || to == Format::u2 ? 2
                                                             : type.getIntOrFloatBitWidth();

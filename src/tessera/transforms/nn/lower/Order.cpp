@@ -75,7 +75,7 @@ struct BestList {
   Value goesBefore(OpBuilder &b, Value element, Value entry, Value place) const {
     Value empty = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, place,
                                         integerOf(b, loc, b.getI64Type(), 0));
-    Value better = emitBinary(b, loc, smallest ? BinaryKind::lt : BinaryKind::gt, element, entry, isUnsigned);
+    Value better = emitPrecedes(b, loc, element, entry, smallest, isUnsigned);
     return arith::OrIOp::create(b, loc, empty, better);
   }
 

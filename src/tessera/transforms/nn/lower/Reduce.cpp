@@ -240,6 +240,15 @@ Value nn::restoreUnits(OpBuilder &b, Location loc, Value y, ArrayRef<bool> units
 // The place of an extreme
 //===----------------------------------------------------------------------===//
 
+Value nn::emitPrecedes(OpBuilder &b, Location loc, Value x, Value y, bool smallest, bool isUnsigned) {
+  Value better = emitBinary(b, loc, smallest ? BinaryKind::lt : BinaryKind::gt, x, y, isUnsigned);
+  if (!isa<FloatType>(x.getType()))
+    return better;
+  Value isNaN = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
+  Value number = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ORD, y, y);
+  return arith::OrIOp::create(b, loc, better, arith::AndIOp::create(b, loc, isNaN, number));
+}
+
 namespace {
 
 struct LowerArgReduce : OpRewritePattern<ArgReduceOp> {
@@ -265,16 +274,19 @@ struct LowerArgReduce : OpRewritePattern<ArgReduceOp> {
       if (d != axis)
         kept.push_back(rewriter.getAffineDimExpr(d));
     AffineMap outer = AffineMap::get(rank, 0, kept, rewriter.getContext());
-    // An element that is no better than the best so far stays behind it, unless the last is wanted.
-    BinaryKind better = op.getMin() ? (op.getLast() ? BinaryKind::le : BinaryKind::lt)
-                                    : (op.getLast() ? BinaryKind::ge : BinaryKind::gt);
     auto generic = linalg::GenericOp::create(
         rewriter, loc, TypeRange{values.getType(), places.getType()}, ValueRange{op.getX()},
         ValueRange{values, places}, ArrayRef<AffineMap>{rewriter.getMultiDimIdentityMap(rank), outer, outer}, iterators,
         [&](OpBuilder &b, Location at, ValueRange args) {
           Value id = linalg::IndexOp::create(b, at, axis);
           id = arith::IndexCastOp::create(b, at, i64, id);
-          Value take = emitBinary(b, at, better, args[0], args[1], op.getIsUnsigned());
+          // One that is no better than the best so far stays behind it, unless the last is wanted.
+          Value take = op.getLast()
+                           ? arith::XOrIOp::create(b, at,
+                                                   emitPrecedes(b, at, args[1], args[0], op.getMin(), op.getIsUnsigned()),
+                                                   integerOf(b, at, b.getI1Type(), 1))
+                                 .getResult()
+                           : emitPrecedes(b, at, args[0], args[1], op.getMin(), op.getIsUnsigned());
           Value value = arith::SelectOp::create(b, at, take, args[0], args[1]);
           Value place = arith::SelectOp::create(b, at, take, id, args[2]);
           linalg::YieldOp::create(b, at, ValueRange{value, place});

@@ -407,10 +407,15 @@ Value nn::emitBinary(OpBuilder &b, Location loc, BinaryKind kind, Value x, Value
 // Conversions and indices
 //===----------------------------------------------------------------------===//
 
-// A float → the integer it truncates to; what does not fit is saturated, NaN gives 0.
+// A float → the integer it truncates to. What does not fit 32 (or 64) bits is saturated, and NaN gives 0; narrower
+// integers keep the lower bits of that, as processors do.
 static Value toInteger(OpBuilder &b, Location loc, Value x, Type to, bool toUnsigned) {
   Scalar s{b, loc, x.getType()};
   unsigned width = to.getIntOrFloatBitWidth();
+  if (width < 32 || (width == 32 && toUnsigned)) {
+    Type wide = width < 32 ? b.getI32Type() : b.getI64Type();
+    return arith::TruncIOp::create(b, loc, to, toInteger(b, loc, x, wide, /*toUnsigned=*/false));
+  }
   double least = toUnsigned ? 0 : -std::ldexp(1.0, width - 1),
          end = std::ldexp(1.0, toUnsigned ? width : width - 1); // the first number that is too large
   Value number = s.cmp(arith::CmpFPredicate::ORD, x, x);

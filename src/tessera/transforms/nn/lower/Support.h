@@ -74,7 +74,9 @@ Value emitUnary(OpBuilder &b, Location loc, UnaryKind kind, Value x, bool isUnsi
 Value emitActivation(OpBuilder &b, Location loc, ActivationKind kind, Value x, double alpha, double beta,
                      bool isUnsigned = false);
 Value emitBinary(OpBuilder &b, Location loc, BinaryKind kind, Value x, Value y, bool isUnsigned = false);
-/// `v` as another scalar type: floats are truncated and saturated to integers, numbers compared with zero for i1.
+/// Whether x comes before y in the order of extremes; NaN comes first.
+Value emitPrecedes(OpBuilder &b, Location loc, Value x, Value y, bool smallest, bool isUnsigned);
+/// `v` as another scalar type: floats are truncated to integers, numbers compared with zero for i1.
 Value emitCast(OpBuilder &b, Location loc, Value v, Type to, bool fromUnsigned = false, bool toUnsigned = false);
 /// An integer element as an index within [0, extent): negative ones count from the end, others are clamped, such
 /// that no index leaves the memory.
