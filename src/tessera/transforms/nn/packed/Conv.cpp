@@ -183,10 +183,10 @@ LogicalResult packed::lowerConv(RewriterBase &rewriter, PackedConvOp op, const T
   return success();
 }
 
-// Time of one step of the reduction for a tile, in halves of cycles: two multiplications and two loads at a time, and no sum twice
-// within its latency.
+// Time of one step of the reduction for a tile, in halves of cycles: two multiplications and two loads at a time, no sum twice
+// within its latency, and weights that come from the second cache.
 static int64_t stepCost(int64_t places, int64_t blocks) {
-  return std::max<int64_t>({places * blocks, places + blocks, 8});
+  return std::max<int64_t>({places * blocks, places + blocks, 8}) + blocks;
 }
 
 Tiles packed::chooseConv(PackedConvOp op, const Machine &machine) {
