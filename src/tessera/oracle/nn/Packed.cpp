@@ -2,7 +2,259 @@
 // Layers on blocked activations, as their definitions say.
 #include "tessera/oracle/nn/Nn.h"
 
+#include "tessera/oracle/nn/Fold.h"
+
 using namespace tessera;
 using namespace tessera::oracle;
+using namespace tessera::nn;
 
-void oracle::addNnPacked(HandlerTable &) {}
+namespace {
+
+/// N x C1 x H x W x c with its place for each index.
+struct Blocks {
+  explicit Blocks(ArrayRef<int64_t> shape) : shape(shape) {}
+  int64_t at(int64_t n, int64_t block, int64_t i, int64_t j, int64_t lane) const {
+    return (((n * shape[1] + block) * shape[2] + i) * shape[3] + j) * shape[4] + lane;
+  }
+  ArrayRef<int64_t> shape;
+};
+
+} // namespace
+
+// Calls `f(n, block, i, j, lane)` for each place of a blocked shape.
+template <typename F> static void forEachPlace(ArrayRef<int64_t> s, F f) {
+  for (int64_t n = 0; n < s[0]; ++n)
+    for (int64_t block = 0; block < s[1]; ++block)
+      for (int64_t i = 0; i < s[2]; ++i)
+        for (int64_t j = 0; j < s[3]; ++j)
+          for (int64_t lane = 0; lane < s[4]; ++lane)
+            f(n, block, i, j, lane);
+}
+
+static LogicalResult runPack(Call &call, PackOp op) {
+  const Elements &x = call[op.getX()];
+  int64_t c = op.getBlock(), channels = x.shape[1];
+  Elements *y = call.make({x.shape[0], (channels + c - 1) / c, x.shape[2], x.shape[3], c});
+  if (!y)
+    return failure();
+  Blocks to(y->shape);
+  for (int64_t n = 0, from = 0; n < x.shape[0]; ++n)
+    for (int64_t k = 0; k < channels; ++k)
+      for (int64_t i = 0; i < x.shape[2]; ++i)
+        for (int64_t j = 0; j < x.shape[3]; ++j, ++from)
+          put(*y, to.at(n, k / c, i, j, k % c), numberAt(x, from));
+  return success();
+}
+
+static LogicalResult runUnpack(Call &call, UnpackOp op) {
+  const Elements &x = call[op.getX()];
+  int64_t c = x.shape[4], channels = op.getChannels();
+  Elements *y = call.make({x.shape[0], channels, x.shape[2], x.shape[3]});
+  if (!y)
+    return failure();
+  Blocks from(x.shape);
+  for (int64_t n = 0, to = 0; n < x.shape[0]; ++n)
+    for (int64_t k = 0; k < channels; ++k)
+      for (int64_t i = 0; i < x.shape[2]; ++i)
+        for (int64_t j = 0; j < x.shape[3]; ++j, ++to)
+          put(*y, to, numberAt(x, from.at(n, k / c, i, j, k % c)));
+  return success();
+}
+
+// The elements of x, `above` rows lower and `left` columns further to the right.
+static LogicalResult shift(Call &call, const Elements &x, int64_t above, int64_t left, int64_t below, int64_t right) {
+  Elements *y = call.make({x.shape[0], x.shape[1], x.shape[2] + above + below, x.shape[3] + left + right, x.shape[4]});
+  if (!y)
+    return failure();
+  Blocks from(x.shape), to(y->shape);
+  forEachPlace(x.shape, [&](int64_t n, int64_t block, int64_t i, int64_t j, int64_t lane) {
+    int64_t row = i + above, column = j + left;
+    if (row >= 0 && row < y->shape[2] && column >= 0 && column < y->shape[3])
+      put(*y, to.at(n, block, row, column, lane), numberAt(x, from.at(n, block, i, j, lane)));
+  });
+  return success();
+}
+static LogicalResult runHalo(Call &call, HaloOp op) {
+  ArrayRef<int64_t> p = op.getPads();
+  return shift(call, call[op.getX()], p[0], p[1], p[2], p[3]);
+}
+static LogicalResult runCrop(Call &call, CropOp op) {
+  ArrayRef<int64_t> p = op.getPads();
+  return shift(call, call[op.getX()], -p[0], -p[1], -p[2], -p[3]);
+}
+
+static double biasOf(const Elements *bias, int64_t block, int64_t lane) {
+  return bias ? numberAt(*bias, block * bias->shape[1] + lane) : 0;
+}
+
+// The result's shape, extent 0 from x.
+static Shape resultShape(Type type, const Elements &x) {
+  Shape shape(cast<RankedTensorType>(type).getShape());
+  shape[0] = x.shape[0];
+  return shape;
+}
+
+static LogicalResult runConv(Call &call, PackedConvOp op) {
+  const Elements &x = call[op.getX()], &w = call[op.getW()], *bias = call.find(op.getBias());
+  Elements *y = call.make(resultShape(op.getY().getType(), x));
+  if (!y)
+    return failure();
+  std::vector<double> xs = numbers<double>(x), ws = numbers<double>(w);
+  Blocks from(x.shape), to(y->shape);
+  int64_t perGroup = w.shape[0] / int64_t(op.getGroups());
+  forEachPlace(y->shape, [&](int64_t n, int64_t f1, int64_t i, int64_t j, int64_t f0) {
+    double sum = biasOf(bias, f1, f0);
+    for (int64_t c1 = 0; c1 < w.shape[1]; ++c1)
+      for (int64_t a = 0; a < w.shape[2]; ++a)
+        for (int64_t b = 0; b < w.shape[3]; ++b)
+          for (int64_t c0 = 0; c0 < w.shape[4]; ++c0) {
+            int64_t tap = ((((f1 * w.shape[1] + c1) * w.shape[2] + a) * w.shape[3] + b) * w.shape[4] + c0) * w.shape[5] + f0;
+            sum += ws[tap] * xs[from.at(n, f1 / perGroup * w.shape[1] + c1, i * op.getStrides()[0] + a * op.getDilations()[0],
+                                        j * op.getStrides()[1] + b * op.getDilations()[1], c0)];
+          }
+    put(*y, to.at(n, f1, i, j, f0), sum);
+  });
+  return success();
+}
+
+static LogicalResult runDepthwise(Call &call, PackedDepthwiseOp op) {
+  const Elements &x = call[op.getX()], &w = call[op.getW()], *bias = call.find(op.getBias());
+  Elements *y = call.make(resultShape(op.getY().getType(), x));
+  if (!y)
+    return failure();
+  Blocks from(x.shape), to(y->shape);
+  forEachPlace(y->shape, [&](int64_t n, int64_t block, int64_t i, int64_t j, int64_t lane) {
+    double sum = biasOf(bias, block, lane);
+    for (int64_t a = 0; a < w.shape[1]; ++a)
+      for (int64_t b = 0; b < w.shape[2]; ++b)
+        sum += numberAt(w, ((block * w.shape[1] + a) * w.shape[2] + b) * w.shape[3] + lane) *
+               numberAt(x, from.at(n, block, i * op.getStrides()[0] + a * op.getDilations()[0],
+                                   j * op.getStrides()[1] + b * op.getDilations()[1], lane));
+    put(*y, to.at(n, block, i, j, lane), sum);
+  });
+  return success();
+}
+
+// The definition of F(tile, 3) for one dimension as its polynomials have it: points 0, 1, -1, 2, -2 and infinity.
+static std::vector<double> inputMatrix(int64_t tile) {
+  if (tile == 2)
+    return {1, 0, -1, 0, 0, 1, 1, 0, 0, -1, 1, 0, 0, 1, 0, -1};
+  return {4, 0, -5, 0, 1, 0, 0, -4, -4, 1, 1, 0, 0, 4, -4, -1, 1, 0, 0, -2, -1, 2, 1, 0, 0, 2, -1, -2, 1, 0, 0, 4, 0, -5, 0, 1};
+}
+static std::vector<double> outputMatrix(int64_t tile) {
+  if (tile == 2)
+    return {1, 1, 1, 0, 0, 1, -1, -1};
+  return {1, 1, 1, 1, 1, 0, 0, 1, -1, 2, -2, 0, 0, 1, 1, 4, 4, 0, 0, 1, -1, 8, -8, 1};
+}
+// m v m^T for a matrix m of n x k and k x k numbers.
+static std::vector<double> sandwich(const std::vector<double> &m, const std::vector<double> &v, int64_t n, int64_t k) {
+  std::vector<double> half(n * k), result(n * n);
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < k; ++j)
+      for (int64_t s = 0; s < k; ++s)
+        half[i * k + j] += m[i * k + s] * v[s * k + j];
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < n; ++j)
+      for (int64_t s = 0; s < k; ++s)
+        result[i * n + j] += half[i * k + s] * m[j * k + s];
+  return result;
+}
+
+static LogicalResult runWinograd(Call &call, PackedWinogradOp op) {
+  const Elements &x = call[op.getX()], &w = call[op.getW()], *bias = call.find(op.getBias());
+  Elements *y = call.make(resultShape(op.getY().getType(), x));
+  if (!y)
+    return failure();
+  std::vector<double> ws = numbers<double>(w);
+  Blocks from(x.shape), to(y->shape);
+  int64_t tile = op.getTile(), t = tile + 2, channels = w.shape[2], rows = y->shape[2], columns = y->shape[3];
+  for (int64_t n = 0; n < x.shape[0]; ++n)
+    for (int64_t top = 0; top < rows; top += tile)
+      for (int64_t left = 0; left < columns; left += tile) {
+        std::vector<std::vector<double>> inputs;
+        for (int64_t c = 0; c < channels; ++c) {
+          std::vector<double> d(t * t);
+          for (int64_t i = 0; i < t && top + i < x.shape[2]; ++i)
+            for (int64_t j = 0; j < t && left + j < x.shape[3]; ++j)
+              d[i * t + j] = numberAt(x, from.at(n, c / x.shape[4], top + i, left + j, c % x.shape[4]));
+          inputs.push_back(sandwich(inputMatrix(tile), d, t, t));
+        }
+        for (int64_t f1 = 0; f1 < w.shape[0]; ++f1)
+          for (int64_t f0 = 0; f0 < w.shape[3]; ++f0) {
+            std::vector<double> sums(t * t);
+            for (int64_t p = 0; p < t * t; ++p)
+              for (int64_t c = 0; c < channels; ++c)
+                sums[p] += inputs[c][p] * ws[((f1 * t * t + p) * channels + c) * w.shape[3] + f0];
+            std::vector<double> result = sandwich(outputMatrix(tile), sums, tile, t);
+            for (int64_t i = 0; i < tile && top + i < rows; ++i)
+              for (int64_t j = 0; j < tile && left + j < columns; ++j)
+                put(*y, to.at(n, f1, top + i, left + j, f0), result[i * tile + j] + biasOf(bias, f1, f0));
+          }
+      }
+  return success();
+}
+
+static LogicalResult runMatmul(Call &call, PackedMatmulOp op) {
+  const Elements &x = call[op.getX()], &w = call[op.getW()], *bias = call.find(op.getBias());
+  int64_t rows = x.shape[0], columns = op.getColumns(), depth = w.shape[1], lanes = w.shape[2];
+  Elements *y = call.make({rows, columns});
+  if (!y)
+    return failure();
+  for (int64_t m = 0; m < rows; ++m)
+    for (int64_t n = 0; n < columns; ++n) {
+      double sum = biasOf(bias, n / lanes, n % lanes);
+      for (int64_t k = 0; k < depth; ++k)
+        sum += numberAt(x, m * depth + k) * numberAt(w, (n / lanes * depth + k) * lanes + n % lanes);
+      put(*y, m * columns + n, sum);
+    }
+  return success();
+}
+
+static LogicalResult runPool(Call &call, PackedPoolOp op) {
+  const Elements &x = call[op.getX()];
+  Elements *y = call.make(resultShape(op.getY().getType(), x));
+  if (!y)
+    return failure();
+  Blocks from(x.shape), to(y->shape);
+  ArrayRef<int64_t> kernel = op.getKernel(), strides = op.getStrides(), pads = op.getPads(), dilations = op.getDilations();
+  forEachPlace(y->shape, [&](int64_t n, int64_t block, int64_t i, int64_t j, int64_t lane) {
+    Fold<double> fold(op.getKind(), false, x.info.width);
+    for (int64_t a = 0; a < kernel[0]; ++a)
+      for (int64_t b = 0; b < kernel[1]; ++b) {
+        int64_t row = i * strides[0] + a * dilations[0] - pads[0], column = j * strides[1] + b * dilations[1] - pads[1];
+        if (row >= 0 && row < x.shape[2] && column >= 0 && column < x.shape[3])
+          fold.add(numberAt(x, from.at(n, block, row, column, lane)));
+      }
+    put(*y, to.at(n, block, i, j, lane), fold.finish(op.getCountPad() ? kernel[0] * kernel[1] : 0));
+  });
+  return success();
+}
+
+static LogicalResult runMean(Call &call, PackedMeanOp op) {
+  const Elements &x = call[op.getX()];
+  Elements *y = call.make({x.shape[0], x.shape[1] * x.shape[4]});
+  if (!y)
+    return failure();
+  std::vector<double> sums(y->size());
+  Blocks from(x.shape);
+  forEachPlace(x.shape, [&](int64_t n, int64_t block, int64_t i, int64_t j, int64_t lane) {
+    sums[(n * x.shape[1] + block) * x.shape[4] + lane] += numberAt(x, from.at(n, block, i, j, lane));
+  });
+  for (double &sum : sums)
+    sum /= static_cast<double>(x.shape[2] * x.shape[3]);
+  putAll(*y, sums);
+  return success();
+}
+
+void oracle::addNnPacked(HandlerTable &table) {
+  addNnOp<PackOp, runPack>(table);
+  addNnOp<UnpackOp, runUnpack>(table);
+  addNnOp<HaloOp, runHalo>(table);
+  addNnOp<CropOp, runCrop>(table);
+  addNnOp<PackedConvOp, runConv>(table);
+  addNnOp<PackedDepthwiseOp, runDepthwise>(table);
+  addNnOp<PackedWinogradOp, runWinograd>(table);
+  addNnOp<PackedMatmulOp, runMatmul>(table);
+  addNnOp<PackedPoolOp, runPool>(table);
+  addNnOp<PackedMeanOp, runMean>(table);
+}
