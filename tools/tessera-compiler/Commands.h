@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace tessera::cli {
 
@@ -17,6 +18,8 @@ void addInstall(CLI::App &app, Action &action);
 /// run and bench.
 void addRun(CLI::App &app, Action &action);
 void addExplain(CLI::App &app, Action &action);
+/// `tessera cc`: takes all its arguments as a C++ compiler does.
+int runCc(const std::vector<std::string> &args);
 
 /// Prints "error: text" and returns 1.
 int fail(const std::string &text);

@@ -162,6 +162,9 @@ int cli::supervise(const std::function<int()> &work) {
 }
 
 int main(int argc, char **argv) {
+  // A compiler's flags are not ours to parse.
+  if (argc > 1 && std::strcmp(argv[1], "cc") == 0)
+    return runCc(std::vector<std::string>(argv + 2, argv + argc));
   CLI::App app{"Tessera: one program for any mix of hardware", "tessera"};
   app.require_subcommand(1);
   Action action;

@@ -159,7 +159,7 @@ static nlohmann::json describeGraphs(ModuleOp module) {
   return graphs;
 }
 
-Status tessera::writePortable(Portable &program, const std::string &path) {
+static Status fillContainer(Portable &program, ContainerWriter &writer) {
   OwningOpRef<ModuleOp> whole = cast<ModuleOp>(program.module->getOperation()->clone());
   if (program.scripts) {
     OpBuilder b = OpBuilder::atBlockEnd(whole->getBody());
@@ -173,10 +173,21 @@ Status tessera::writePortable(Portable &program, const std::string &path) {
     return Status::error(StatusCode::Internal, "the program cannot be written as bytecode");
   nlohmann::json meta = {
       {"tessera", TESSERA_VERSION}, {"source", program.source}, {"graphs", describeGraphs(*program.module)}};
-  ContainerWriter writer(ContainerKind::PortableObject, LLVM_VERSION_MAJOR);
   writer.add("ir", std::move(bytecode));
   writer.add("meta", meta.dump());
+  return Status::success();
+}
+
+Status tessera::writePortable(Portable &program, const std::string &path) {
+  ContainerWriter writer(ContainerKind::PortableObject, LLVM_VERSION_MAJOR);
+  TESSERA_TRY(fillContainer(program, writer));
   return writer.write(path);
+}
+
+Result<std::string> tessera::portableBytes(Portable &program) {
+  ContainerWriter writer(ContainerKind::PortableObject, LLVM_VERSION_MAJOR);
+  TESSERA_TRY(fillContainer(program, writer));
+  return writer.bytes();
 }
 
 Result<Portable> tessera::readPortable(Session &session, const std::string &path) {

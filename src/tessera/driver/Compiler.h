@@ -47,6 +47,7 @@ FailureOr<Portable> compileFile(Session &session, const std::string &path, const
 
 /// A portable object's bytes, and back.
 Status writePortable(Portable &program, const std::string &path);
+Result<std::string> portableBytes(Portable &program);
 Result<Portable> readPortable(Session &session, const std::string &path);
 
 struct InstallOptions {

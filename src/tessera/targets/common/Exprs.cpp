@@ -288,6 +288,15 @@ std::optional<Expr> Env::build(mlir::Value v) {
         program.binary("sub", zero, program.binary("floordiv", program.binary("sub", zero, *a), *b));
     return program.select(program.binary("lt", *a, zero), negated, quotient);
   }
+  // So does the remainder; below zero it has the dividend's sign.
+  if (wide && isa<arith::RemSIOp>(def)) {
+    auto a = operand(0), b = operand(1);
+    if (!a || !b)
+      return std::nullopt;
+    Expr zero = program.constant(0);
+    Expr negated = program.binary("sub", zero, program.binary("mod", program.binary("sub", zero, *a), *b));
+    return program.select(program.binary("lt", *a, zero), negated, program.binary("mod", *a, *b));
+  }
   if (wide && isa<arith::RemUIOp>(def)) {
     auto a = operand(0), b = operand(1);
     return a && b ? std::optional(program.binary("mod", *a, *b)) : std::nullopt;

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// `tessera cc` as a library: Clang's driver, whose compilations are done here. Sees neither Clang nor the stages
+// after import; who calls it says how graphs become a portable object.
+#pragma once
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tessera::heterocpp {
+
+struct CompileSetup {
+  mlir::MLIRContext *context = nullptr;
+  /// The bytes of a portable object with the graphs of one source file; none after diagnostics.
+  std::function<std::optional<std::string>(mlir::ModuleOp graphs, const std::string &source)> makeObject;
+  std::string installer;   ///< the `tessera` that specialises the program on first run
+  std::string headers;     ///< folder of our headers
+  std::string library;     ///< folder of libtessera.so
+};
+
+/// The folder of our headers.
+std::string getHeaders();
+
+/// Runs Clang with these arguments (without the program's name) and returns its exit status.
+int runDriver(const std::vector<std::string> &args, const CompileSetup &setup);
+
+/// The graphs of one file, for `tessera compile`. Null after diagnostics.
+mlir::OwningOpRef<mlir::ModuleOp> importFile(const std::string &path, const std::vector<std::string> &flags,
+                                             const std::string &headers, mlir::MLIRContext *context);
+
+} // namespace tessera::heterocpp

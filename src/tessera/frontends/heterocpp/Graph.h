@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// From a launch in the AST to a `dfg.graph`: tasks and parallel loops become nodes, the data that they share
+// becomes edges.
+#pragma once
+
+#include "tessera/frontends/heterocpp/Markers.h"
+#include "tessera/frontends/heterocpp/Translator.h"
+#include "tessera/ir/dfg/Dfg.h"
+
+namespace tessera::heterocpp {
+
+/// One input of a graph and where the host finds it.
+struct GraphInput {
+  std::string name;
+  unsigned argument = 0;                ///< of the marker's call: the value or the address
+  std::optional<unsigned> sizeArgument; ///< of memory: its size in bytes
+  clang::QualType type;                 ///< of a scalar, as the graph takes it
+  uint64_t unitBytes = 0;               ///< of memory
+  /// Of memory: the extents after the first, each a constant (argument empty) or a scalar argument of the call.
+  struct Extent {
+    int64_t factor = 1;
+    std::vector<unsigned> arguments;
+  };
+  std::vector<Extent> inner;
+};
+
+/// A launch of the host program.
+struct Launch {
+  std::string graph;                         ///< the name of the graph
+  const clang::FunctionDecl *host = nullptr; ///< the function that launches it
+  const clang::CallExpr *call = nullptr;
+  bool isRegion = false; ///< __hetero_launch_begin
+  std::vector<GraphInput> inputs;
+};
+
+/// Builds the graph of one launch at the end of `module`. Returns false after diagnostics.
+bool buildGraph(Launch &launch, const clang::Stmt *body, const clang::FunctionDecl *root, const Lists &lists,
+                ArrayRef<const clang::Stmt *> region, ModuleOp module, const clang::ASTContext &ast, Diag &diag);
+
+/// Rewrites index arithmetic in a leaf from C++'s integers to `index` where no overflow can tell them apart.
+void widenIndices(Operation *leaf);
+
+/// Memory that all nodes access as a matrix of known width becomes one: `a[i * n + j]` → `a[i][j]`.
+void delinearize(dfg::GraphOp graph, std::vector<GraphInput> &inputs);
+
+/// Sums and the like over a parallel loop's iterations become reductions.
+void findReductions(dfg::GraphOp graph);
+
+} // namespace tessera::heterocpp

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// See Host.h.
+#include "tessera/frontends/heterocpp/Host.h"
+
+#include "tessera/frontends/heterocpp/Markers.h"
+
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+
+using namespace llvm;
+using namespace tessera::heterocpp;
+
+namespace {
+
+class Rewriter {
+public:
+  Rewriter(Module &module, const std::string &object, const std::string &installer)
+      : module(module), context(module.getContext()), ptr(PointerType::getUnqual(context)),
+        i64(Type::getInt64Ty(context)), objectBytes(object), installer(installer) {}
+
+  void run(const std::vector<HostLaunch> &launches);
+
+private:
+  struct Site {
+    CallBase *call;
+    MarkerKind kind;
+  };
+  void launch(CallBase *call, const HostLaunch &launch, CallBase *end);
+  GlobalVariable *record(const std::string &graph);
+  GlobalVariable *text(const std::string &content, StringRef name);
+  Value *asInteger(IRBuilder<> &b, Value *v) { return b.CreateZExtOrTrunc(v, i64); }
+  Value *scalar(IRBuilder<> &b, Value *v, const HostInput &input);
+  void remove(const Site &site);
+
+  Module &module;
+  LLVMContext &context;
+  Type *ptr, *i64;
+  const std::string &objectBytes, &installer;
+  GlobalVariable *object = nullptr, *tool = nullptr;
+  std::map<std::string, GlobalVariable *> records;
+};
+
+} // namespace
+
+GlobalVariable *Rewriter::text(const std::string &content, StringRef name) {
+  Constant *data = ConstantDataArray::getString(context, content);
+  auto *global = new GlobalVariable(module, data->getType(), true, GlobalValue::PrivateLinkage, data, name);
+  return global;
+}
+
+GlobalVariable *Rewriter::record(const std::string &graph) {
+  GlobalVariable *&known = records[graph];
+  if (known)
+    return known;
+  if (!object) {
+    Constant *data = ConstantDataArray::getRaw(objectBytes, objectBytes.size(), Type::getInt8Ty(context));
+    object = new GlobalVariable(module, data->getType(), true, GlobalValue::PrivateLinkage, data,
+                                ".tessera.object");
+    object->setSection(".tessera");
+    object->setAlignment(Align(64));
+    tool = text(installer, ".tessera.installer");
+  }
+  auto *type = StructType::get(context, {ptr, ptr, i64, ptr, ptr});
+  Constant *fields[] = {text(graph, ".tessera.name"), object, ConstantInt::get(i64, objectBytes.size()), tool,
+                        ConstantPointerNull::get(cast<PointerType>(ptr))};
+  known = new GlobalVariable(module, type, false, GlobalValue::InternalLinkage, ConstantStruct::get(type, fields),
+                             ".tessera.graph");
+  return known;
+}
+
+// A scalar as the graph takes it; a call with open arguments has promoted it.
+Value *Rewriter::scalar(IRBuilder<> &b, Value *v, const HostInput &input) {
+  Type *wanted = input.isFloat ? (input.bits == 64   ? Type::getDoubleTy(context)
+                                  : input.bits == 32 ? Type::getFloatTy(context)
+                                  : input.isBfloat   ? Type::getBFloatTy(context)
+                                                     : Type::getHalfTy(context))
+                               : Type::getIntNTy(context, input.bits);
+  Type *type = v->getType();
+  if (type->isFloatingPointTy() && input.isFloat)
+    return b.CreateFPCast(v, wanted);
+  if (type->isFloatingPointTy())
+    return input.isSigned ? b.CreateFPToSI(v, wanted) : b.CreateFPToUI(v, wanted);
+  if (input.isFloat)
+    return input.isSigned ? b.CreateSIToFP(v, wanted) : b.CreateUIToFP(v, wanted);
+  return b.CreateIntCast(v, wanted, input.isSigned);
+}
+
+void Rewriter::launch(CallBase *call, const HostLaunch &launch, CallBase *end) {
+  Function *function = call->getFunction();
+  unsigned count = 0;
+  for (const HostInput &input : launch.inputs)
+    count += input.sizeArgument ? 2 + input.inner.size() : 1;
+  auto *type = ArrayType::get(i64, std::max(1u, count));
+  IRBuilder<> top(&function->getEntryBlock(), function->getEntryBlock().getFirstInsertionPt());
+  AllocaInst *slots = top.CreateAlloca(type, module.getDataLayout().getAllocaAddrSpace(), nullptr, "tessera.slots");
+  slots->setAlignment(Align(8));
+  IRBuilder<> b(call);
+  unsigned slot = 0;
+  auto put = [&](Value *v) { b.CreateStore(v, b.CreateConstInBoundsGEP2_64(type, slots, 0, slot++)); };
+  for (const HostInput &input : launch.inputs) {
+    Value *value = call->getArgOperand(input.argument);
+    if (!input.sizeArgument) {
+      put(scalar(b, value, input));
+      continue;
+    }
+    put(value);
+    Value *elements = asInteger(b, call->getArgOperand(*input.sizeArgument));
+    elements = b.CreateUDiv(elements, ConstantInt::get(i64, input.unitBytes));
+    SmallVector<Value *> extents;
+    Value *product = ConstantInt::get(i64, 1);
+    for (const HostInput::Extent &extent : input.inner) {
+      Value *e = ConstantInt::get(i64, extent.factor);
+      for (unsigned argument : extent.arguments)
+        e = b.CreateMul(e, b.CreateSExtOrTrunc(call->getArgOperand(argument), i64));
+      extents.push_back(e);
+      product = b.CreateMul(product, e);
+    }
+    if (!extents.empty()) {
+      // No division by an extent of zero.
+      Value *one = ConstantInt::get(i64, 1);
+      product = b.CreateSelect(b.CreateICmpSGT(product, ConstantInt::get(i64, 0)), product, one);
+      elements = b.CreateUDiv(elements, product);
+    }
+    put(elements);
+    for (Value *extent : extents)
+      put(extent);
+  }
+  FunctionCallee run = module.getOrInsertFunction("tsr_hetero_launch", FunctionType::get(ptr, {ptr, ptr, i64}, false));
+  Value *handle = b.CreateCall(run, {record(launch.graph), slots, ConstantInt::get(i64, count)});
+  call->replaceAllUsesWith(handle);
+  if (!end) {
+    call->eraseFromParent();
+    return;
+  }
+  // From the begin of the region straight behind its end.
+  BasicBlock *after = end->getParent()->splitBasicBlock(std::next(end->getIterator()), "tessera.after");
+  BasicBlock *before = call->getParent();
+  before->splitBasicBlock(std::next(call->getIterator()), "tessera.region");
+  before->getTerminator()->eraseFromParent();
+  IRBuilder<>(before).CreateBr(after);
+  call->eraseFromParent();
+}
+
+// Markers that are left stand in code that runs on the host: nothing, or the runtime's function.
+void Rewriter::remove(const Site &site) {
+  CallBase *call = site.call;
+  IRBuilder<> b(call);
+  Type *none = Type::getVoidTy(context);
+  auto arg = [&](unsigned i) { return call->getArgOperand(i); };
+  Value *result = nullptr;
+  switch (site.kind) {
+  case MarkerKind::Wait:
+    b.CreateCall(module.getOrInsertFunction("tsr_hetero_wait", FunctionType::get(none, {ptr}, false)), {arg(0)});
+    break;
+  case MarkerKind::Malloc:
+  case MarkerKind::Scratch:
+    result = b.CreateCall(module.getOrInsertFunction("tsr_hetero_malloc", FunctionType::get(ptr, {i64}, false)),
+                          {asInteger(b, arg(0))});
+    break;
+  case MarkerKind::Free:
+    b.CreateCall(module.getOrInsertFunction("tsr_hetero_free", FunctionType::get(none, {ptr}, false)), {arg(0)});
+    break;
+  case MarkerKind::Copy:
+    b.CreateCall(module.getOrInsertFunction("tsr_hetero_copy", FunctionType::get(none, {ptr, ptr, i64}, false)),
+                 {arg(0), arg(1), asInteger(b, arg(2))});
+    break;
+  case MarkerKind::Request:
+    b.CreateCall(module.getOrInsertFunction("tsr_hetero_request", FunctionType::get(none, {ptr, i64}, false)),
+                 {arg(0), asInteger(b, arg(1))});
+    break;
+  default:
+    break;
+  }
+  if (!call->getType()->isVoidTy())
+    call->replaceAllUsesWith(result && result->getType() == call->getType() ? result
+                                                                            : Constant::getNullValue(call->getType()));
+  call->eraseFromParent();
+}
+
+void Rewriter::run(const std::vector<HostLaunch> &launches) {
+  std::vector<Site> sites;
+  for (Function &function : module) {
+    // None of our calls unwinds.
+    std::vector<InvokeInst *> invokes;
+    for (BasicBlock &block : function)
+      if (auto *invoke = dyn_cast<InvokeInst>(block.getTerminator()))
+        if (Function *callee = invoke->getCalledFunction(); callee && getMarkerKind(callee->getName()))
+          invokes.push_back(invoke);
+    for (InvokeInst *invoke : invokes)
+      changeToCall(invoke);
+    for (BasicBlock &block : function)
+      for (Instruction &op : block)
+        if (auto *call = dyn_cast<CallBase>(&op))
+          if (Function *callee = call->getCalledFunction())
+            if (std::optional<MarkerKind> kind = getMarkerKind(callee->getName()))
+              sites.push_back({call, *kind});
+  }
+  auto isAt = [](CallBase *call, unsigned line, unsigned column) {
+    const DILocation *loc = call->getDebugLoc();
+    return loc && loc->getLine() == line && loc->getColumn() == column;
+  };
+  std::vector<Site> rest;
+  std::vector<std::pair<Site, const HostLaunch *>> found;
+  std::map<const HostLaunch *, CallBase *> ends;
+  for (const Site &site : sites) {
+    bool taken = false;
+    for (const HostLaunch &launch : launches) {
+      if (site.call->getFunction()->getName() != launch.function)
+        continue;
+      if ((site.kind == MarkerKind::Launch || site.kind == MarkerKind::LaunchBegin) &&
+          isAt(site.call, launch.line, launch.column)) {
+        found.push_back({site, &launch});
+        taken = true;
+      } else if (site.kind == MarkerKind::LaunchEnd && isAt(site.call, launch.endLine, launch.endColumn)) {
+        ends[&launch] = site.call;
+      }
+    }
+    if (!taken)
+      rest.push_back(site);
+  }
+  std::set<Function *> cut;
+  for (auto &[site, data] : found) {
+    auto end = ends.find(data);
+    if (end != ends.end())
+      cut.insert(site.call->getFunction());
+    launch(site.call, *data, end == ends.end() ? nullptr : end->second);
+  }
+  for (const Site &site : rest)
+    remove(site);
+  for (Function *function : cut)
+    removeUnreachableBlocks(*function);
+}
+
+void tessera::heterocpp::rewriteHost(Module &module, const std::vector<HostLaunch> &launches,
+                                     const std::string &object, const std::string &installer) {
+  Rewriter(module, object, installer).run(launches);
+}

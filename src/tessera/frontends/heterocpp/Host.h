@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The host half of a source file, in LLVM's IR before any optimisation: launches become calls of the runtime, and
+// what a graph has taken over is cut out.
+#pragma once
+
+#include "llvm/IR/Module.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tessera::heterocpp {
+
+/// One input of a graph, as arguments of the marker's call.
+struct HostInput {
+  unsigned argument = 0;
+  std::optional<unsigned> sizeArgument; ///< of memory
+  uint64_t unitBytes = 1;
+  struct Extent {
+    int64_t factor = 1;
+    std::vector<unsigned> arguments;
+  };
+  std::vector<Extent> inner; ///< the extents of memory after the first
+  unsigned bits = 0;         ///< of a scalar
+  bool isFloat = false, isBfloat = false, isSigned = false;
+};
+
+struct HostLaunch {
+  std::string function; ///< mangled
+  unsigned line = 0, column = 0;
+  unsigned endLine = 0, endColumn = 0; ///< of __hetero_launch_end; 0 when there is none
+  std::string graph;
+  std::vector<HostInput> inputs;
+};
+
+/// Rewrites the host module. `object` is the portable object of the file, empty when it has no graph.
+void rewriteHost(llvm::Module &module, const std::vector<HostLaunch> &launches, const std::string &object,
+                 const std::string &installer);
+
+} // namespace tessera::heterocpp

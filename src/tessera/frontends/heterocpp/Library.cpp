@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Functions of the C and C++ libraries, and Clang's builtins, that MLIR has operations for.
+#include "tessera/frontends/heterocpp/Translator.h"
+
+#include "clang/Basic/Builtins.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace tessera;
+using namespace tessera::heterocpp;
+
+static bool isOfLibrary(const clang::FunctionDecl *callee) {
+  if (callee->getBuiltinID())
+    return true;
+  const clang::DeclContext *context = callee->getDeclContext();
+  while (isa<clang::LinkageSpecDecl>(context) || context->isInlineNamespace())
+    context = context->getParent();
+  if (context->isStdNamespace() || (isa<clang::NamespaceDecl>(context) && context->getParent()->isStdNamespace()))
+    return true;
+  return context->isTranslationUnit() && callee->isExternC();
+}
+
+std::optional<RValue> Translator::emitLibrary(const clang::CallExpr *call, const clang::FunctionDecl *callee) {
+  if (const auto *method = dyn_cast<clang::CXXMethodDecl>(callee)) {
+    // std::atomic_ref<T>(x).fetch_add(v)
+    const clang::CXXRecordDecl *record = method->getParent();
+    if (callee->getIdentifier() && record->isInStdNamespace() &&
+        (record->getName().contains("atomic")))
+      return emitAtomic(callee->getName(), call);
+    return std::nullopt;
+  }
+  if (!callee->getIdentifier() || !isOfLibrary(callee))
+    return std::nullopt;
+  StringRef name = callee->getName();
+  if (name.starts_with("__atomic_") || name.starts_with("__sync_") || name.starts_with("__hetero_atomic_") ||
+      name.starts_with("__hpvm__atomic_"))
+    return emitAtomic(name, call);
+  name.consume_front("__builtin_");
+  if (name == "expect" || name == "assume_aligned" || name == "launder" || name == "expect_with_probability")
+    return emit(call->getArg(0));
+  if (name == "assume" || name == "unreachable" || name == "__assert_fail" || name == "__glibcxx_assert_fail")
+    return RValue();
+  if (name == "is_constant_evaluated")
+    return RValue::of(constant(b.getI1Type(), 0));
+  if ((name == "move" || name == "forward" || name == "as_const") && call->getNumArgs() == 1) {
+    RValue value;
+    value.kind = RValue::Reference;
+    value.place = emitPlace(call->getArg(0));
+    return value;
+  }
+  if (name == "addressof" && call->getNumArgs() == 1)
+    return RValue::pointer(emitPlace(call->getArg(0)));
+  auto value = [&](unsigned i) {
+    const clang::Expr *arg = call->getArg(i);
+    return arg->isGLValue() ? load(emitPlace(arg), arg->getBeginLoc()).scalar : emitScalar(arg);
+  };
+  if ((name == "min" || name == "max") && call->getNumArgs() == 2 && isScalar(call->getArg(0)->getType())) {
+    // std::min is b < a ? b : a, which fixes what happens to NaN and to zeros.
+    Value l = value(0), r = value(1);
+    clang::QualType type = call->getArg(0)->getType();
+    Value less = name == "min" ? compare(clang::BO_LT, r, l, type) : compare(clang::BO_LT, l, r, type);
+    return RValue::of(arith::SelectOp::create(b, current, less, r, l));
+  }
+  if (name == "clamp" && call->getNumArgs() == 3 && isScalar(call->getArg(0)->getType())) {
+    Value v = value(0), low = value(1), high = value(2);
+    clang::QualType type = call->getArg(0)->getType();
+    Value upper = arith::SelectOp::create(b, current, compare(clang::BO_LT, high, v, type), high, v);
+    return RValue::of(arith::SelectOp::create(b, current, compare(clang::BO_LT, v, low, type), low, upper));
+  }
+  if (name == "swap" && call->getNumArgs() == 2) {
+    Place l = emitPlace(call->getArg(0)), r = emitPlace(call->getArg(1));
+    RValue left = load(l, call->getExprLoc()), right = load(r, call->getExprLoc());
+    store(l, right, call->getExprLoc());
+    store(r, left, call->getExprLoc());
+    return RValue();
+  }
+  if ((name == "memcpy" || name == "memset" || name == "memmove") && call->getNumArgs() == 3) {
+    Place to = resolve(emit(call->getArg(0)).place);
+    Value bytes = emitIndex(call->getArg(2));
+    if (!to.object) {
+      unsupported(call->getExprLoc(), "'" + name + "' of a variable", "assign the variable");
+      return RValue();
+    }
+    uint64_t unit = to.object->unit.bytes;
+    Value count = unit > 1 ? arith::DivUIOp::create(b, current, bytes, constantIndex(unit)).getResult() : bytes;
+    mayAccess(*to.object, true, call->getExprLoc());
+    if (name == "memset") {
+      Value byte = emitScalar(call->getArg(1));
+      APInt known;
+      if (!matchPattern(byte, m_ConstantInt(&known)) || !known.isZero()) {
+        unsupported(call->getExprLoc(), "'memset' with another value than 0", "write a loop");
+        return RValue();
+      }
+      emitCounted(constantIndex(0), count, constantIndex(1), [&](Value i) {
+        memref::StoreOp::create(b, current, zero(to.object->unit.type), to.object->memory,
+                                arith::AddIOp::create(b, current, to.offset, i).getResult());
+      });
+      return RValue();
+    }
+    Place from = resolve(emit(call->getArg(1)).place);
+    if (!from.object || from.object->unit.bytes != unit) {
+      unsupported(call->getExprLoc(), "'" + name + "' between objects of different types", "write a loop");
+      return RValue();
+    }
+    mayAccess(*from.object, false, call->getExprLoc());
+    emitCounted(constantIndex(0), count, constantIndex(1), [&](Value i) {
+      Value v = loadUnit(*from.object, arith::AddIOp::create(b, current, from.offset, i));
+      if (v.getType() != to.object->unit.type)
+        v = arith::BitcastOp::create(b, current, to.object->unit.type, v);
+      memref::StoreOp::create(b, current, v, to.object->memory,
+                              arith::AddIOp::create(b, current, to.offset, i).getResult());
+    });
+    return RValue();
+  }
+  if (name == "abs" || name == "labs" || name == "llabs") {
+    if (call->getNumArgs() == 1 && isScalar(call->getArg(0)->getType())) {
+      Value v = emitScalar(call->getArg(0));
+      if (isa<IntegerType>(v.getType()))
+        return RValue::of(math::AbsIOp::create(b, current, v));
+      return RValue::of(math::AbsFOp::create(b, current, v));
+    }
+    return std::nullopt;
+  }
+  if (call->getNumArgs() == 1 && call->getArg(0)->getType()->isIntegerType()) {
+    StringRef bits = name;
+    bits.consume_back("ll") || bits.consume_back("l");
+    Value v;
+    if (bits == "popcount" || bits == "clz" || bits == "ctz" || bits == "countl_zero" || bits == "countr_zero") {
+      v = emitScalar(call->getArg(0));
+      Value n = bits == "popcount"                          ? math::CtPopOp::create(b, current, v).getResult()
+                : bits == "clz" || bits == "countl_zero" ? math::CountLeadingZerosOp::create(b, current, v).getResult()
+                                                         : math::CountTrailingZerosOp::create(b, current, v).getResult();
+      Type result = valueType(call->getType(), b.getContext(), ast);
+      if (n.getType().getIntOrFloatBitWidth() > result.getIntOrFloatBitWidth())
+        n = arith::TruncIOp::create(b, current, result, n);
+      else if (n.getType() != result)
+        n = arith::ExtUIOp::create(b, current, result, n);
+      return RValue::of(n);
+    }
+  }
+  if (std::optional<RValue> result = emitMath(name, call))
+    return result;
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// <cmath>
+//===----------------------------------------------------------------------===//
+
+namespace {
+using Unary = Value (*)(OpBuilder &, Location, Value);
+template <typename Op> Value makeUnary(OpBuilder &b, Location loc, Value v) { return Op::create(b, loc, v); }
+} // namespace
+
+static Unary findUnary(StringRef name) {
+  return llvm::StringSwitch<Unary>(name)
+      .Case("sqrt", makeUnary<math::SqrtOp>)
+      .Case("fabs", makeUnary<math::AbsFOp>)
+      .Case("exp", makeUnary<math::ExpOp>)
+      .Case("exp2", makeUnary<math::Exp2Op>)
+      .Case("expm1", makeUnary<math::ExpM1Op>)
+      .Case("log", makeUnary<math::LogOp>)
+      .Case("log2", makeUnary<math::Log2Op>)
+      .Case("log10", makeUnary<math::Log10Op>)
+      .Case("log1p", makeUnary<math::Log1pOp>)
+      .Case("sin", makeUnary<math::SinOp>)
+      .Case("cos", makeUnary<math::CosOp>)
+      .Case("tan", makeUnary<math::TanOp>)
+      .Case("asin", makeUnary<math::AsinOp>)
+      .Case("acos", makeUnary<math::AcosOp>)
+      .Case("atan", makeUnary<math::AtanOp>)
+      .Case("sinh", makeUnary<math::SinhOp>)
+      .Case("cosh", makeUnary<math::CoshOp>)
+      .Case("tanh", makeUnary<math::TanhOp>)
+      .Case("asinh", makeUnary<math::AsinhOp>)
+      .Case("acosh", makeUnary<math::AcoshOp>)
+      .Case("atanh", makeUnary<math::AtanhOp>)
+      .Case("erf", makeUnary<math::ErfOp>)
+      .Case("erfc", makeUnary<math::ErfcOp>)
+      .Case("cbrt", makeUnary<math::CbrtOp>)
+      .Case("ceil", makeUnary<math::CeilOp>)
+      .Case("floor", makeUnary<math::FloorOp>)
+      .Case("round", makeUnary<math::RoundOp>)
+      .Case("trunc", makeUnary<math::TruncOp>)
+      .Cases({"rint", "nearbyint", "roundeven"}, makeUnary<math::RoundEvenOp>)
+      .Default(nullptr);
+}
+
+std::optional<RValue> Translator::emitMath(StringRef name, const clang::CallExpr *call) {
+  if (call->getNumArgs() == 0 || call->getNumArgs() > 3)
+    return std::nullopt;
+  Type type = valueType(call->getType(), b.getContext(), ast);
+  StringRef base = name;
+  // sqrtf is sqrt; the type is the argument's.
+  if (!findUnary(base) && base.ends_with("f") && isa_and_present<FloatType>(type))
+    base = base.drop_back();
+  auto floating = [&](unsigned i) -> Value {
+    const clang::Expr *arg = call->getArg(i);
+    Value v = arg->isGLValue() ? load(emitPlace(arg), arg->getBeginLoc()).scalar : emitScalar(arg);
+    Type wanted = isa_and_present<FloatType>(type) ? type : v.getType();
+    if (isa<IntegerType>(v.getType()))
+      return isSigned(arg->getType()) ? arith::SIToFPOp::create(b, current, wanted, v).getResult()
+                                      : arith::UIToFPOp::create(b, current, wanted, v).getResult();
+    if (v.getType() != wanted && isa<FloatType>(wanted))
+      return v.getType().getIntOrFloatBitWidth() < wanted.getIntOrFloatBitWidth()
+                 ? arith::ExtFOp::create(b, current, wanted, v).getResult()
+                 : arith::TruncFOp::create(b, current, wanted, v).getResult();
+    return v;
+  };
+  unsigned count = call->getNumArgs();
+  if (count == 1 && isa_and_present<FloatType>(type))
+    if (Unary make = findUnary(base))
+      return RValue::of(make(b, current, floating(0)));
+  if (count == 2 && isa_and_present<FloatType>(type)) {
+    if (base == "pow")
+      return RValue::of(math::PowFOp::create(b, current, floating(0), floating(1)));
+    if (base == "atan2")
+      return RValue::of(math::Atan2Op::create(b, current, floating(0), floating(1)));
+    if (base == "fmod")
+      return RValue::of(arith::RemFOp::create(b, current, floating(0), floating(1)));
+    if (base == "fmin")
+      return RValue::of(arith::MinNumFOp::create(b, current, floating(0), floating(1)));
+    if (base == "fmax")
+      return RValue::of(arith::MaxNumFOp::create(b, current, floating(0), floating(1)));
+    if (base == "copysign")
+      return RValue::of(math::CopySignOp::create(b, current, floating(0), floating(1)));
+    if (base == "fdim") {
+      Value l = floating(0), r = floating(1);
+      Value d = arith::SubFOp::create(b, current, l, r);
+      Value less = arith::CmpFOp::create(b, current, arith::CmpFPredicate::OLE, l, r);
+      return RValue::of(arith::SelectOp::create(b, current, less, zero(l.getType()), d));
+    }
+    if (base == "hypot") {
+      Value l = floating(0), r = floating(1);
+      Value sum = arith::AddFOp::create(b, current, arith::MulFOp::create(b, current, l, l),
+                                        arith::MulFOp::create(b, current, r, r));
+      return RValue::of(math::SqrtOp::create(b, current, sum));
+    }
+  }
+  if (count == 3 && isa_and_present<FloatType>(type) && base == "fma")
+    return RValue::of(math::FmaOp::create(b, current, floating(0), floating(1), floating(2)));
+  if (count == 1 && isa_and_present<IntegerType>(type) && call->getArg(0)->getType()->isFloatingType()) {
+    Value result;
+    if (name == "isnan")
+      result = math::IsNaNOp::create(b, current, floating(0));
+    else if (name == "isinf")
+      result = math::IsInfOp::create(b, current, floating(0));
+    else if (name == "isfinite")
+      result = math::IsFiniteOp::create(b, current, floating(0));
+    else if (name == "signbit") {
+      Value v = floating(0);
+      Type bits = b.getIntegerType(v.getType().getIntOrFloatBitWidth());
+      result = arith::CmpIOp::create(b, current, arith::CmpIPredicate::slt,
+                                     arith::BitcastOp::create(b, current, bits, v), zero(bits));
+    } else if (name == "lround" || name == "llround" || name == "lroundf" || name == "lrint" || name == "lrintf") {
+      Value v = name.contains("round") ? math::RoundOp::create(b, current, floating(0)).getResult()
+                                       : math::RoundEvenOp::create(b, current, floating(0)).getResult();
+      return RValue::of(arith::FPToSIOp::create(b, current, type, v));
+    }
+    if (result) {
+      if (!type.isInteger(1))
+        result = arith::ExtUIOp::create(b, current, type, result);
+      return RValue::of(result);
+    }
+  }
+  if (count == 3 && (name == "sincos" || name == "sincosf")) {
+    Value v = emitScalar(call->getArg(0));
+    Place sine = resolve(emit(call->getArg(1)).place), cosine = resolve(emit(call->getArg(2)).place);
+    store(sine, RValue::of(math::SinOp::create(b, current, v)), call->getExprLoc());
+    store(cosine, RValue::of(math::CosOp::create(b, current, v)), call->getExprLoc());
+    return RValue();
+  }
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Atomic operations
+//===----------------------------------------------------------------------===//
+
+std::optional<RValue> Translator::emitAtomic(StringRef name, const clang::CallExpr *call) {
+  // Where the operation works, and on what.
+  Place place;
+  SmallVector<const clang::Expr *> args(call->arg_begin(), call->arg_end());
+  if (const auto *member = dyn_cast<clang::CXXMemberCallExpr>(call)) {
+    // The reference that the atomic_ref was made from.
+    const clang::Expr *object = member->getImplicitObjectArgument()->IgnoreParenImpCasts();
+    if (const auto *temporary = dyn_cast<clang::MaterializeTemporaryExpr>(object))
+      object = temporary->getSubExpr()->IgnoreParenImpCasts();
+    while (true) {
+      const clang::Expr *before = object;
+      if (const auto *cast = dyn_cast<clang::CXXFunctionalCastExpr>(object))
+        object = cast->getSubExpr()->IgnoreParenImpCasts();
+      if (const auto *bound = dyn_cast<clang::CXXBindTemporaryExpr>(object))
+        object = bound->getSubExpr()->IgnoreParenImpCasts();
+      if (object == before)
+        break;
+    }
+    const clang::CXXConstructExpr *made = dyn_cast<clang::CXXConstructExpr>(object);
+    if (const auto *ref = dyn_cast<clang::DeclRefExpr>(object))
+      if (const auto *var = dyn_cast<clang::VarDecl>(ref->getDecl()); var && var->getInit())
+        made = dyn_cast<clang::CXXConstructExpr>(var->getInit()->IgnoreParenImpCasts());
+    if (!made || made->getNumArgs() != 1) {
+      unsupported(call->getExprLoc(), "this use of an atomic object",
+                  "write 'std::atomic_ref(element).operation(value)'");
+      return zeroOf(call->getType(), call->getBeginLoc());
+    }
+    place = emitPlace(made->getArg(0));
+  } else {
+    if (args.empty())
+      return std::nullopt;
+    RValue pointer = emit(args.front());
+    place = pointer.place;
+    if (place && args.front()->IgnoreParenImpCasts()->getType()->isPointerType())
+      place.type = args.front()->IgnoreParenImpCasts()->getType()->getPointeeType();
+    args.erase(args.begin());
+  }
+  place = resolve(place);
+  for (StringRef prefix : {"__atomic_", "__sync_", "__hetero_atomic_", "__hpvm__atomic_"})
+    name.consume_front(prefix);
+  bool isNew = name.consume_back("_fetch") || name.ends_with("_and_fetch");
+  name.consume_front("fetch_and_");
+  name.consume_front("fetch_");
+  name.consume_back("_n");
+  name.consume_back("_and");
+  if (!place.object || !isScalar(place.type)) {
+    unsupported(call->getExprLoc(), "an atomic operation on a local variable or an object",
+                "use an ordinary operation, or an element of a buffer");
+    return zeroOf(call->getType(), call->getBeginLoc());
+  }
+  if (name == "load")
+    return load(place, call->getExprLoc());
+  auto operand = [&](unsigned i) {
+    RValue v = args[i]->isGLValue() ? load(emitPlace(args[i]), args[i]->getBeginLoc()) : emit(args[i]);
+    return v.scalar ? convert(v.scalar, args[i]->getType().getNonReferenceType(), place.type) : Value();
+  };
+  if (args.empty())
+    return std::nullopt;
+  if (name == "store") {
+    store(place, RValue::of(operand(0)), call->getExprLoc());
+    return RValue();
+  }
+  mayAccess(*place.object, true, call->getExprLoc());
+  Type type = memoryType(place.type, b.getContext(), ast);
+  if (place.object->unit.type != type) {
+    unsupported(call->getExprLoc(), "an atomic operation on a member of an object with members of different types",
+                "keep the member in an array of its own");
+    return zeroOf(call->getType(), call->getBeginLoc());
+  }
+  bool real = isa<FloatType>(type), sign = isSigned(place.type);
+  std::optional<arith::AtomicRMWKind> kind =
+      llvm::StringSwitch<std::optional<arith::AtomicRMWKind>>(name)
+          .Cases({"add", "sub"}, real ? arith::AtomicRMWKind::addf : arith::AtomicRMWKind::addi)
+          .Case("min", real   ? arith::AtomicRMWKind::minimumf
+                       : sign ? arith::AtomicRMWKind::mins
+                              : arith::AtomicRMWKind::minu)
+          .Case("max", real   ? arith::AtomicRMWKind::maximumf
+                       : sign ? arith::AtomicRMWKind::maxs
+                              : arith::AtomicRMWKind::maxu)
+          .Case("and", arith::AtomicRMWKind::andi)
+          .Case("or", arith::AtomicRMWKind::ori)
+          .Case("xor", arith::AtomicRMWKind::xori)
+          .Cases({"exchange", "xchg"}, arith::AtomicRMWKind::assign)
+          .Default(std::nullopt);
+  if (kind) {
+    Value v = operand(0);
+    if (name == "sub")
+      v = real ? arith::NegFOp::create(b, current, v).getResult()
+               : arith::SubIOp::create(b, current, zero(type), v).getResult();
+    if (v.getType() != type)
+      v = arith::ExtUIOp::create(b, current, type, v);
+    Value old = memref::AtomicRMWOp::create(b, current, type, *kind, v, place.object->memory, place.offset);
+    if (isNew) {
+      clang::BinaryOperatorKind op = llvm::StringSwitch<clang::BinaryOperatorKind>(name)
+                                         .Case("and", clang::BO_And)
+                                         .Case("or", clang::BO_Or)
+                                         .Case("xor", clang::BO_Xor)
+                                         .Default(clang::BO_Add);
+      return RValue::of(arithmetic(op, old, v, place.type, call->getExprLoc()));
+    }
+    return RValue::of(old);
+  }
+  if (name.starts_with("compare_exchange") || name == "bool_compare_and_swap" || name == "val_compare_and_swap" ||
+      name == "cas" || name == "cmpxchg") {
+    // compare_exchange takes the expected value by reference and puts the old one there.
+    bool standard = name.starts_with("compare_exchange");
+    Place expectedPlace;
+    Value expected;
+    if (standard) {
+      expectedPlace = args[0]->getType()->isPointerType() ? resolve(emit(args[0]).place) : emitPlace(args[0]);
+      expected = load(expectedPlace, call->getExprLoc()).scalar;
+    } else {
+      expected = operand(0);
+    }
+    Value wanted = operand(1);
+    if (!expected || !wanted)
+      return zeroOf(call->getType(), call->getBeginLoc());
+    auto update = memref::GenericAtomicRMWOp::create(b, current, place.object->memory, place.offset);
+    Value equal;
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(update.getBody());
+      equal = compare(clang::BO_EQ, update.getCurrentValue(), expected, place.type);
+      Value next = arith::SelectOp::create(b, current, equal, wanted, update.getCurrentValue());
+      memref::AtomicYieldOp::create(b, current, next);
+    }
+    // The operation gives the new value; only a change from the expected one succeeded.
+    Value old = update.getResult();
+    Value done = compare(clang::BO_EQ, old, wanted, place.type);
+    if (standard) {
+      unsupported(call->getExprLoc(), "compare-exchange that reports the old value",
+                  "use '__hetero_atomic_cas(pointer, expected, desired)', or an atomic minimum or maximum");
+      return RValue::of(done);
+    }
+    return name == "bool_compare_and_swap" ? RValue::of(done) : RValue::of(old);
+  }
+  return std::nullopt;
+}

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Variables and memory: where they live, and what it takes to read and write them.
+#include "tessera/frontends/heterocpp/Translator.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace tessera;
+using namespace tessera::heterocpp;
+
+Value Translator::constant(Type type, int64_t v) {
+  return arith::ConstantOp::create(b, current, b.getIntegerAttr(type, v));
+}
+Value Translator::constantIndex(int64_t v) { return arith::ConstantIndexOp::create(b, current, v); }
+Value Translator::zero(Type type) { return arith::ConstantOp::create(b, current, b.getZeroAttr(type)); }
+
+Object *Translator::makeObject(Value memory, Unit unit, const clang::ValueDecl *decl) {
+  objects.push_back({memory, unit, decl});
+  return &objects.back();
+}
+
+Storage *Translator::own(std::unique_ptr<Storage> storage) {
+  storages.push_back(std::move(storage));
+  return storages.back().get();
+}
+
+std::unique_ptr<Storage> Translator::makeStorage(clang::QualType type, clang::SourceLocation at) {
+  auto storage = std::make_unique<Storage>();
+  storage->type = type;
+  type = type.getCanonicalType();
+  if (type->isReferenceType()) {
+    storage->kind = Storage::Reference;
+  } else if (type->isPointerType() || type->isNullPtrType()) {
+    storage->kind = Storage::Pointer;
+    storage->slot = newSlot(constantIndex(0));
+  } else if (Type value = valueType(type, b.getContext(), ast)) {
+    storage->kind = Storage::Scalar;
+    storage->slot = newSlot(zero(value));
+  } else if (const auto *record = type->getAsCXXRecordDecl(); record && !record->isUnion()) {
+    if (record->isPolymorphic())
+      unsupported(at, "an object of the class '" + record->getNameAsString() + "' with virtual functions",
+                  "use a class without them, or a template");
+    storage->kind = Storage::Aggregate;
+    for (const Member &member : getMembers(record, ast))
+      storage->parts.push_back(makeStorage(member.type, at));
+  } else {
+    storage->kind = Storage::Memory;
+    storage->object = allocate(type, at);
+  }
+  return storage;
+}
+
+Storage *Translator::declare(const clang::VarDecl *var) {
+  Storage *storage = own(makeStorage(var->getType(), var->getLocation()));
+  frames.back().vars[var] = storage;
+  return storage;
+}
+
+Place Translator::materialize(const RValue &value, clang::QualType type, clang::SourceLocation at) {
+  Storage *storage = own(makeStorage(type.getNonReferenceType(), at));
+  Place place = placeOf(storage);
+  store(place, value, at);
+  return place;
+}
+
+//===----------------------------------------------------------------------===//
+// Parts of objects
+//===----------------------------------------------------------------------===//
+
+// What a name stands for in the end: a reference for its target, an array for its memory.
+Place Translator::resolve(Place place) {
+  while (place.storage) {
+    if (place.storage->kind == Storage::Reference) {
+      clang::QualType type = place.type.getNonReferenceType();
+      place = place.storage->target;
+      if (!place.type.isNull() && !type.isNull())
+        place.type = type;
+    } else if (place.storage->kind == Storage::Memory) {
+      return {place.type, nullptr, place.storage->object, constantIndex(0)};
+    } else {
+      break;
+    }
+  }
+  return place;
+}
+
+Place Translator::fieldOf(const Place &from, const clang::FieldDecl *field) {
+  Place base = resolve(from);
+  clang::QualType type = field->getType();
+  const auto *record = cast<clang::CXXRecordDecl>(field->getParent());
+  if (base.storage) {
+    SmallVector<Member> members = getMembers(record, ast);
+    for (auto [i, member] : llvm::enumerate(members))
+      if (member.field && member.field->getCanonicalDecl() == field->getCanonicalDecl() &&
+          i < base.storage->parts.size())
+        return resolve({type, base.storage->parts[i].get(), nullptr, Value()});
+    return Place();
+  }
+  if (!base.object)
+    return Place();
+  uint64_t bytes = ast.getASTRecordLayout(field->getParent()).getFieldOffset(field->getFieldIndex()) / 8;
+  Value offset = base.offset;
+  if (bytes)
+    offset = arith::AddIOp::create(b, current, offset, constantIndex(bytes / base.object->unit.bytes));
+  return {type, nullptr, base.object, offset};
+}
+
+Place Translator::baseOf(const Place &from, const clang::CXXRecordDecl *wanted) {
+  Place place = resolve(from);
+  const auto *record = place.type->getAsCXXRecordDecl();
+  if (!record || record->getCanonicalDecl() == wanted->getCanonicalDecl())
+    return place;
+  for (auto [i, member] : llvm::enumerate(getMembers(record, ast))) {
+    if (member.field)
+      break;
+    const auto *base = member.type->getAsCXXRecordDecl();
+    if (base->getCanonicalDecl() != wanted->getCanonicalDecl() && !base->isDerivedFrom(wanted))
+      continue;
+    Place part{member.type};
+    if (place.storage) {
+      part.storage = place.storage->parts[i].get();
+    } else {
+      part.object = place.object;
+      part.offset = place.offset;
+      if (member.offset)
+        part.offset = arith::AddIOp::create(b, current, part.offset,
+                                            constantIndex(member.offset / place.object->unit.bytes));
+    }
+    return baseOf(part, wanted);
+  }
+  return place;
+}
+
+Place Translator::decay(const Place &from) {
+  Place array = resolve(from);
+  array.type = ast.getAsArrayType(array.type)->getElementType();
+  return array;
+}
+
+// pointer + index
+Place Translator::elementOf(const Place &pointer, Value index, clang::SourceLocation at) {
+  Place place = resolve(pointer);
+  if (!place.object) {
+    APInt known;
+    if (!place.storage || !(matchPattern(index, m_ConstantInt(&known)) && known.isZero()))
+      unsupported(at, "arithmetic on the address of a variable",
+                  "use an array, or index the buffer that the pointer came from");
+    return place;
+  }
+  uint64_t bytes = ast.getTypeSizeInChars(place.type).getQuantity(), unit = place.object->unit.bytes;
+  if (bytes % unit != 0) {
+    unsupported(at, "an access of '" + place.type.getAsString() + "' to memory of larger elements",
+                "declare the pointer with the type that the memory is accessed with");
+    return place;
+  }
+  if (bytes != unit)
+    index = arith::MulIOp::create(b, current, index, constantIndex(bytes / unit));
+  place.offset = place.offset ? arith::AddIOp::create(b, current, place.offset, index).getResult() : index;
+  return place;
+}
+
+//===----------------------------------------------------------------------===//
+// Loads and stores
+//===----------------------------------------------------------------------===//
+
+Value Translator::loadUnit(Object &object, Value offset) {
+  if (isa<RankedTensorType>(object.memory.getType()))
+    return tensor::ExtractOp::create(b, current, object.memory, offset);
+  return memref::LoadOp::create(b, current, object.memory, offset);
+}
+
+Value Translator::loadScalar(const Place &place, clang::SourceLocation at) {
+  Type wanted = memoryType(place.type, b.getContext(), ast);
+  Type value = valueType(place.type, b.getContext(), ast);
+  if (!mayAccess(*place.object, /*writes=*/false, at))
+    return zero(value);
+  const Unit &unit = place.object->unit;
+  uint64_t bytes = wanted.getIntOrFloatBitWidth() / 8;
+  if (bytes < unit.bytes) {
+    unsupported(at, "an access of '" + place.type.getAsString() + "' to memory of larger elements",
+                "declare the pointer with the type that the memory is accessed with");
+    return zero(value);
+  }
+  Value v;
+  if (bytes == unit.bytes) {
+    v = loadUnit(*place.object, place.offset);
+  } else {
+    // Several units make one number, the lowest first.
+    Type bits = b.getIntegerType(bytes * 8);
+    for (uint64_t i = 0; i < bytes / unit.bytes; ++i) {
+      Value offset = i ? arith::AddIOp::create(b, current, place.offset, constantIndex(i)).getResult()
+                       : place.offset;
+      Value part = loadUnit(*place.object, offset);
+      if (isa<FloatType>(part.getType()))
+        part = arith::BitcastOp::create(b, current, b.getIntegerType(unit.bytes * 8), part);
+      part = arith::ExtUIOp::create(b, current, bits, part);
+      if (i)
+        part = arith::ShLIOp::create(b, current, part, constant(bits, i * unit.bytes * 8));
+      v = v ? arith::OrIOp::create(b, current, v, part).getResult() : part;
+    }
+  }
+  if (v.getType() != wanted)
+    v = arith::BitcastOp::create(b, current, wanted, v);
+  if (value != wanted)
+    v = arith::CmpIOp::create(b, current, arith::CmpIPredicate::ne, v, zero(wanted));
+  return v;
+}
+
+void Translator::storeScalar(const Place &place, Value v, clang::SourceLocation at) {
+  Type wanted = memoryType(place.type, b.getContext(), ast);
+  if (!mayAccess(*place.object, /*writes=*/true, at))
+    return;
+  const Unit &unit = place.object->unit;
+  uint64_t bytes = wanted.getIntOrFloatBitWidth() / 8;
+  if (bytes < unit.bytes) {
+    unsupported(at, "an access of '" + place.type.getAsString() + "' to memory of larger elements",
+                "declare the pointer with the type that the memory is accessed with");
+    return;
+  }
+  if (v.getType() != wanted)
+    v = arith::ExtUIOp::create(b, current, wanted, v);
+  auto put = [&](Value part, Value offset) {
+    if (part.getType() != unit.type)
+      part = arith::BitcastOp::create(b, current, unit.type, part);
+    memref::StoreOp::create(b, current, part, place.object->memory, offset);
+  };
+  if (bytes == unit.bytes)
+    return put(v, place.offset);
+  Type bits = b.getIntegerType(bytes * 8);
+  if (v.getType() != bits)
+    v = arith::BitcastOp::create(b, current, bits, v);
+  for (uint64_t i = 0; i < bytes / unit.bytes; ++i) {
+    Value part = i ? arith::ShRUIOp::create(b, current, v, constant(bits, i * unit.bytes * 8)).getResult() : v;
+    part = arith::TruncIOp::create(b, current, b.getIntegerType(unit.bytes * 8), part);
+    Value offset =
+        i ? arith::AddIOp::create(b, current, place.offset, constantIndex(i)).getResult() : place.offset;
+    put(part, offset);
+  }
+}
+
+RValue Translator::zeroOf(clang::QualType type, clang::SourceLocation at) {
+  type = type.getCanonicalType();
+  if (Type value = valueType(type, b.getContext(), ast))
+    return RValue::of(zero(value));
+  RValue result;
+  if (type->isPointerType() || type->isNullPtrType()) {
+    result.kind = RValue::Pointer;
+  } else if (const auto *record = type->getAsCXXRecordDecl(); record && !record->isUnion()) {
+    result.kind = RValue::Aggregate;
+    for (const Member &member : getMembers(record, ast))
+      result.parts.push_back(zeroOf(member.type, at));
+  }
+  return result;
+}
+
+RValue Translator::load(const Place &from, clang::SourceLocation at) {
+  Place place = resolve(from);
+  if (!place)
+    return place.type.isNull() ? RValue() : zeroOf(place.type, at);
+  clang::QualType type = place.type.getCanonicalType();
+  if (Storage *storage = place.storage) {
+    switch (storage->kind) {
+    case Storage::Scalar:
+      return RValue::of(slots[storage->slot]);
+    case Storage::Pointer: {
+      Place target = storage->target;
+      if (target.object)
+        target.offset = slots[storage->slot];
+      target.type = type->isPointerType() ? type->getPointeeType() : target.type;
+      return RValue::pointer(target);
+    }
+    default: {
+      RValue result;
+      result.kind = RValue::Aggregate;
+      for (auto &part : storage->parts) {
+        if (part->kind == Storage::Reference) {
+          RValue reference;
+          reference.kind = RValue::Reference;
+          reference.place = part->target;
+          result.parts.push_back(reference);
+          continue;
+        }
+        result.parts.push_back(load(placeOf(part.get()), at));
+      }
+      return result;
+    }
+    }
+  }
+  if (isScalar(type))
+    return RValue::of(loadScalar(place, at));
+  if (type->isPointerType()) {
+    unsupported(at, "a pointer that is read from memory",
+                "list the memory it points to as an object of its own");
+    return zeroOf(type, at);
+  }
+  RValue result;
+  if (const auto *record = type->getAsCXXRecordDecl(); record && !record->isUnion()) {
+    result.kind = RValue::Aggregate;
+    for (const Member &member : getMembers(record, ast)) {
+      Place part{member.type, nullptr, place.object, place.offset};
+      if (member.offset)
+        part.offset = arith::AddIOp::create(b, current, place.offset,
+                                            constantIndex(member.offset / place.object->unit.bytes));
+      result.parts.push_back(load(part, at));
+    }
+    return result;
+  }
+  result.kind = RValue::Memory;
+  result.place = place;
+  return result;
+}
+
+void Translator::store(const Place &to, const RValue &value, clang::SourceLocation at) {
+  Place place = resolve(to);
+  if (to.storage && to.storage->kind == Storage::Reference && value.kind == RValue::Reference) {
+    to.storage->target = value.place;
+    return;
+  }
+  if (!place || value.kind == RValue::None)
+    return;
+  if (value.kind == RValue::Memory) {
+    // An array, element by element.
+    Place from = value.place;
+    uint64_t count = ast.getTypeSizeInChars(place.type).getQuantity() / place.object->unit.bytes;
+    emitCounted(constantIndex(0), constantIndex(count), constantIndex(1), [&](Value i) {
+      Value v = loadUnit(*from.object, arith::AddIOp::create(b, current, from.offset, i));
+      if (v.getType() != place.object->unit.type)
+        v = arith::BitcastOp::create(b, current, place.object->unit.type, v);
+      memref::StoreOp::create(b, current, v, place.object->memory,
+                              arith::AddIOp::create(b, current, place.offset, i).getResult());
+    });
+    return;
+  }
+  if (Storage *storage = place.storage) {
+    switch (storage->kind) {
+    case Storage::Scalar:
+      if (value.scalar)
+        slots[storage->slot] = value.scalar;
+      return;
+    case Storage::Pointer:
+      if (!value.place)
+        return;
+      if (storage->target && (storage->target.object != value.place.object ||
+                              storage->target.storage != value.place.storage)) {
+        unsupported(at, "a pointer that points to different objects", "use one pointer for each object");
+        return;
+      }
+      storage->target = value.place;
+      if (value.place.object)
+        slots[storage->slot] = value.place.offset;
+      return;
+    default:
+      for (auto [part, v] : llvm::zip(storage->parts, value.parts)) {
+        if (part->kind == Storage::Reference && v.kind == RValue::Reference)
+          part->target = v.place;
+        else
+          store(placeOf(part.get()), v, at);
+      }
+      return;
+    }
+  }
+  if (value.kind == RValue::Scalar)
+    return storeScalar(place, value.scalar, at);
+  if (value.kind == RValue::Pointer) {
+    unsupported(at, "a pointer that is written to memory", "store an index instead");
+    return;
+  }
+  const auto *record = place.type->getAsCXXRecordDecl();
+  if (!record)
+    return;
+  for (auto [member, v] : llvm::zip(getMembers(record, ast), value.parts)) {
+    Place part{member.type, nullptr, place.object, place.offset};
+    if (member.offset)
+      part.offset = arith::AddIOp::create(b, current, place.offset,
+                                          constantIndex(member.offset / place.object->unit.bytes));
+    store(part, v, at);
+  }
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// See Source.h.
+#include "tessera/frontends/heterocpp/Source.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace tessera;
+using namespace tessera::heterocpp;
+
+SourceUnit::SourceUnit(MLIRContext *mlir, clang::DiagnosticsEngine &engine)
+    : module(ModuleOp::create(UnknownLoc::get(mlir))), mlir(mlir), diag(engine) {
+  mlir->loadDialect<dfg::DfgDialect, arith::ArithDialect, scf::SCFDialect, memref::MemRefDialect,
+                    tensor::TensorDialect, math::MathDialect, func::FuncDialect>();
+}
+
+bool SourceUnit::HandleTopLevelDecl(clang::DeclGroupRef group) {
+  decls.insert(decls.end(), group.begin(), group.end());
+  return true;
+}
+
+void SourceUnit::HandleTranslationUnit(clang::ASTContext &context) {
+  ast = &context;
+  if (context.getDiagnostics().hasErrorOccurred())
+    return;
+  const clang::SourceManager &sources = context.getSourceManager();
+  for (const clang::Decl *decl : decls)
+    // Markers in the headers of the system would be news.
+    if (!sources.isInSystemHeader(decl->getLocation()))
+      visit(decl);
+  if (diag.errors || launches.empty())
+    return;
+  PassManager tidy(mlir);
+  tidy.addPass(createCanonicalizerPass());
+  tidy.addPass(createCSEPass());
+  (void)tidy.run(*module);
+}
+
+void SourceUnit::visit(const clang::Decl *decl) {
+  if (const auto *function = dyn_cast<clang::FunctionDecl>(decl))
+    return visitFunction(function);
+  if (const auto *templated = dyn_cast<clang::FunctionTemplateDecl>(decl)) {
+    for (const clang::FunctionDecl *made : templated->specializations())
+      visitFunction(made);
+    return;
+  }
+  if (const auto *templated = dyn_cast<clang::ClassTemplateDecl>(decl)) {
+    for (const clang::ClassTemplateSpecializationDecl *made : templated->specializations())
+      visit(made);
+    return;
+  }
+  if (const auto *context = dyn_cast<clang::DeclContext>(decl);
+      context && (isa<clang::NamespaceDecl, clang::LinkageSpecDecl, clang::CXXRecordDecl>(decl))) {
+    if (const auto *record = dyn_cast<clang::CXXRecordDecl>(decl); record && record->isDependentType())
+      return;
+    for (const clang::Decl *child : context->decls())
+      visit(child);
+  }
+}
+
+void SourceUnit::visitFunction(const clang::FunctionDecl *function) {
+  if (function->isDependentContext() || !function->doesThisDeclarationHaveABody() ||
+      !visited.insert(function).second)
+    return;
+  visitStmt(function->getBody(), function);
+}
+
+void SourceUnit::visitStmt(const clang::Stmt *stmt, const clang::FunctionDecl *function) {
+  if (!stmt)
+    return;
+  if (const auto *lambda = dyn_cast<clang::LambdaExpr>(stmt)) {
+    if (!lambda->getCallOperator()->isDependentContext())
+      visitFunction(lambda->getCallOperator());
+    return;
+  }
+  if (const auto *compound = dyn_cast<clang::CompoundStmt>(stmt)) {
+    SmallVector<const clang::Stmt *> stmts(compound->body_begin(), compound->body_end());
+    for (size_t i = 0; i < stmts.size(); ++i) {
+      MarkerKind kind;
+      const clang::CallExpr *call = findMarker(stmts[i], kind);
+      if (!call || kind != MarkerKind::LaunchBegin) {
+        if (call && kind == MarkerKind::LaunchEnd) {
+          diag.emitError(call->getBeginLoc(), "'__hetero_launch_end' without a launch that begins in the same block");
+          diag.note(call->getBeginLoc(), "a launch begins and ends between the same braces");
+        }
+        visitStmt(stmts[i], function);
+        continue;
+      }
+      size_t first = i + 1;
+      const clang::CallExpr *end = nullptr;
+      for (++i; i < stmts.size() && !end; ++i) {
+        MarkerKind inner;
+        const clang::CallExpr *found = findMarker(stmts[i], inner);
+        if (found && inner == MarkerKind::LaunchEnd)
+          end = found;
+      }
+      --i;
+      if (!end) {
+        diag.emitError(call->getBeginLoc(), "expected '__hetero_launch_end' in the same block, but got its end");
+        diag.note(compound->getRBracLoc(), "the block ends here; a launch begins and ends between the same braces");
+        return;
+      }
+      addRegion(call, ArrayRef<const clang::Stmt *>(stmts).slice(first, i - first), end, function);
+    }
+    return;
+  }
+  MarkerKind kind;
+  if (const auto *expr = dyn_cast<clang::Expr>(stmt))
+    if (const clang::CallExpr *call = findMarker(expr, kind);
+        call && (call == expr || expr->IgnoreParenCasts() == call) && kind == MarkerKind::Launch) {
+      addLaunch(call, function);
+      return;
+    }
+  for (const clang::Stmt *child : stmt->children())
+    visitStmt(child, function);
+}
+
+std::string SourceUnit::uniqueName(std::string name) {
+  std::string tried = name;
+  for (unsigned i = 1; !names.insert(tried).second; ++i)
+    tried = name + "." + std::to_string(i);
+  return tried;
+}
+
+void SourceUnit::addLaunch(const clang::CallExpr *call, const clang::FunctionDecl *host) {
+  std::optional<Lists> lists = readLists(call, MarkerKind::Launch, *ast, diag);
+  if (!lists)
+    return;
+  const clang::FunctionDecl *root = nullptr;
+  const clang::Expr *named = lists->root->IgnoreParenCasts();
+  if (const auto *unary = dyn_cast<clang::UnaryOperator>(named); unary && unary->getOpcode() == clang::UO_AddrOf)
+    named = unary->getSubExpr()->IgnoreParenCasts();
+  if (const auto *ref = dyn_cast<clang::DeclRefExpr>(named))
+    root = dyn_cast<clang::FunctionDecl>(ref->getDecl());
+  if (!root) {
+    diag.emitError(lists->root->getBeginLoc(), "expected the name of a function to launch, but got another expression");
+    diag.note(lists->root->getBeginLoc(), "the graph is built when the program is compiled: name the function");
+    return;
+  }
+  const clang::FunctionDecl *definition = nullptr;
+  if (!root->getBody(definition)) {
+    diag.emitError(lists->root->getBeginLoc(), "the function '" + root->getNameAsString() +
+                                                   "' is launched, but its body is not in this file");
+    diag.note(root->getLocation(), "it is declared here; define it in this file or in a header");
+    return;
+  }
+  Launch launch;
+  launch.host = host;
+  launch.call = call;
+  if (auto it = known.find(definition); it != known.end()) {
+    const Launch &before = launches[it->second];
+    if (before.call->getNumArgs() == call->getNumArgs()) {
+      launch.graph = before.graph;
+      launch.inputs = before.inputs;
+      launches.push_back(launch);
+      return;
+    }
+  }
+  launch.graph = uniqueName(definition->getNameAsString());
+  SmallVector<const clang::Stmt *> stmts;
+  if (const auto *compound = dyn_cast<clang::CompoundStmt>(definition->getBody()))
+    stmts.append(compound->body_begin(), compound->body_end());
+  if (!buildGraph(launch, nullptr, definition, *lists, stmts, *module, *ast, diag))
+    return;
+  known[definition] = launches.size();
+  launches.push_back(std::move(launch));
+}
+
+void SourceUnit::addRegion(const clang::CallExpr *call, ArrayRef<const clang::Stmt *> stmts, const clang::CallExpr *end,
+                     const clang::FunctionDecl *host) {
+  std::optional<Lists> lists = readLists(call, MarkerKind::LaunchBegin, *ast, diag);
+  if (!lists)
+    return;
+  for (const clang::Stmt *stmt : stmts)
+    if (findJumps(stmt).any()) {
+      diag.emitError(stmt->getBeginLoc(), "a launch cannot be left by 'return', 'break' or 'continue'");
+      diag.note(call->getBeginLoc(), "the launch begins here; decide before it, or after its end");
+      return;
+    }
+  Launch launch;
+  launch.host = host;
+  launch.call = call;
+  launch.isRegion = true;
+  launch.graph = uniqueName(lists->name.empty() ? host->getNameAsString() + ".launch" : lists->name);
+  if (!buildGraph(launch, nullptr, nullptr, *lists, stmts, *module, *ast, diag))
+    return;
+  ends[call] = end;
+  launches.push_back(std::move(launch));
+}
+
+std::vector<HostLaunch>
+SourceUnit::describeLaunches(function_ref<std::string(const clang::FunctionDecl *)> mangle) const {
+  std::vector<HostLaunch> result;
+  const clang::SourceManager &sources = ast->getSourceManager();
+  auto place = [&](const clang::CallExpr *call, unsigned &line, unsigned &column) {
+    clang::PresumedLoc loc = sources.getPresumedLoc(call->getExprLoc());
+    line = loc.getLine();
+    column = loc.getColumn();
+  };
+  for (const Launch &launch : launches) {
+    HostLaunch host;
+    host.function = mangle(launch.host);
+    host.graph = launch.graph;
+    place(launch.call, host.line, host.column);
+    if (auto end = ends.find(launch.call); end != ends.end())
+      place(end->second, host.endLine, host.endColumn);
+    for (const GraphInput &input : launch.inputs) {
+      HostInput made;
+      made.argument = input.argument;
+      made.sizeArgument = input.sizeArgument;
+      made.unitBytes = input.unitBytes;
+      for (const GraphInput::Extent &extent : input.inner)
+        made.inner.push_back({extent.factor, extent.arguments});
+      if (!input.sizeArgument) {
+        Type type = memoryType(input.type, mlir, *ast);
+        made.bits = type.getIntOrFloatBitWidth();
+        made.isFloat = isa<FloatType>(type);
+        made.isBfloat = type.isBF16();
+        clang::QualType source = launch.call->getArg(input.argument)->getType();
+        made.isSigned = source->isSignedIntegerOrEnumerationType();
+      }
+      host.inputs.push_back(made);
+    }
+    result.push_back(std::move(host));
+  }
+  return result;
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// From statements of Clang's AST to structured MLIR. Local variables are SSA values from the start: each has a
+// slot, and branches and loops carry the slots that they change. Jumps become flags that guard what they skip.
+// Functions and lambdas are inlined. Only arrays and what comes from outside is memory.
+//
+// Each part of the language has a file: Memory.cpp (objects, places, loads and stores), Control.cpp (branches and
+// loops over slots), Statements.cpp, Expressions.cpp, Arithmetic.cpp, Calls.cpp, Library.cpp (what C++'s library
+// has in MLIR), Initializers.cpp.
+#pragma once
+
+#include "tessera/frontends/heterocpp/Diag.h"
+#include "tessera/frontends/heterocpp/Types.h"
+
+#include "clang/AST/ExprCXX.h"
+#include "clang/AST/StmtCXX.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+
+namespace tessera::heterocpp {
+
+struct Storage;
+
+/// A piece of memory: an array of units.
+struct Object {
+  Value memory; ///< a memref of rank 1, or a constant tensor
+  Unit unit;
+  const clang::ValueDecl *decl = nullptr; ///< for messages
+};
+
+/// What an lvalue names: a variable (or a part of one) that lives in slots, or memory.
+struct Place {
+  clang::QualType type;
+  Storage *storage = nullptr;
+  Object *object = nullptr;
+  Value offset = {}; ///< in units of the object
+  explicit operator bool() const { return storage || object; }
+};
+
+/// The value of an expression.
+struct RValue {
+  enum Kind { None, Scalar, Pointer, Reference, Aggregate, Memory } kind = None;
+  Value scalar;
+  Place place; ///< what a pointer points to, a reference names, or where an array is
+  std::vector<RValue> parts;
+
+  static RValue of(Value v) { return {Scalar, v, {}, {}}; }
+  static RValue pointer(Place p) { return {Pointer, {}, p, {}}; }
+};
+
+/// Where a variable lives.
+struct Storage {
+  enum Kind { Scalar, Pointer, Reference, Aggregate, Memory } kind = Scalar;
+  clang::QualType type;
+  unsigned slot = 0;                           ///< Scalar: the value; Pointer: the offset
+  Place target;                                ///< Pointer, Reference
+  std::vector<std::unique_ptr<Storage>> parts; ///< Aggregate: bases and fields
+  Object *object = nullptr;                    ///< Memory
+};
+
+/// Thrown nowhere: translation goes on after a mistake with values of the right type, so that one run shows all
+/// mistakes. `failed` says that the result is worth nothing.
+class Translator {
+public:
+  Translator(OpBuilder &b, const clang::ASTContext &ast, Diag &diag) : b(b), ast(ast), diag(diag) {
+    frames.emplace_back();
+  }
+  virtual ~Translator() = default;
+
+  OpBuilder &b;
+  const clang::ASTContext &ast;
+  Diag &diag;
+  bool failed = false;
+
+  /// A place in the user's file.
+  Location getLoc(clang::SourceLocation loc);
+  /// Reports that something is not supported here, and what to do instead.
+  void unsupported(clang::SourceLocation loc, const Twine &what, const Twine &remedy);
+
+  // Statements.
+  void emitStmt(const clang::Stmt *stmt);
+  void emitStmts(ArrayRef<const clang::Stmt *> stmts);
+
+  // Expressions.
+  RValue emit(const clang::Expr *expr);
+  Place emitPlace(const clang::Expr *expr);
+  Value emitScalar(const clang::Expr *expr);
+  Value emitCondition(const clang::Expr *expr);
+  Value emitIndex(const clang::Expr *expr);
+  Value toIndex(Value v, clang::QualType type);
+
+  // Variables.
+  std::unique_ptr<Storage> makeStorage(clang::QualType type, clang::SourceLocation loc);
+  Storage *declare(const clang::VarDecl *var);
+  void bind(const clang::ValueDecl *decl, Storage *storage) { frames.back().vars[decl] = storage; }
+  Storage *own(std::unique_ptr<Storage> storage);
+  Object *makeObject(Value memory, Unit unit, const clang::ValueDecl *decl);
+  RValue load(const Place &place, clang::SourceLocation loc);
+  void store(const Place &place, const RValue &value, clang::SourceLocation loc);
+
+  /// A variable that is declared outside of what is translated. Null after a diagnostic.
+  virtual Storage *capture(const clang::ValueDecl *decl, clang::SourceLocation loc) = 0;
+  /// Called before memory is read or written.
+  virtual bool mayAccess(Object &, bool /*writes*/, clang::SourceLocation) { return true; }
+  /// Memory for a local array.
+  virtual Object *allocate(clang::QualType type, clang::SourceLocation loc) = 0;
+
+  Value constant(Type type, int64_t v);
+  Value constantIndex(int64_t v);
+  Value zero(Type type);
+  Location loc() const { return current; }
+
+protected:
+  /// A function that is being inlined, or the code that is being translated.
+  struct Frame {
+    const clang::FunctionDecl *function = nullptr;
+    std::map<const clang::Decl *, Storage *> vars;
+    Place self;                ///< *this
+    Storage *result = nullptr; ///< null for void
+    Place reference;           ///< what a function that returns a reference has returned
+    bool hasReference = false;
+    std::optional<unsigned> returned; ///< the slot that says whether it has returned
+    unsigned firstLoop = 0;           ///< its loops begin here
+  };
+  struct Loop {
+    std::optional<unsigned> broken, continued;
+    bool isSwitch = false;
+  };
+
+  // Control.cpp
+  unsigned newSlot(Value v) {
+    slots.push_back(v);
+    return slots.size() - 1;
+  }
+  /// Emits both sides and joins the slots that one of them changes; returns what both sides return (or nothing).
+  Value emitIf(Value condition, function_ref<Value()> yes, function_ref<Value()> no);
+  void emitCounted(Value lower, Value upper, Value step, function_ref<void(Value)> body);
+  void emitWhile(function_ref<Value()> condition, function_ref<void()> body);
+  /// True where one of the flags that `stmt` may set is set. Null when it sets none.
+  Value emitJumped(const clang::Stmt *stmt);
+  /// Emits `rest` where no flag is set.
+  void emitUnless(Value flag, function_ref<void()> rest);
+  void setFlag(unsigned slot);
+
+  // Statements.cpp
+  void emitDecl(const clang::Decl *decl);
+  void emitFor(const clang::ForStmt *loop);
+  bool emitCanonical(const clang::ForStmt *loop);
+  void emitLoop(const clang::Expr *condition, const clang::VarDecl *conditionVar, const clang::Stmt *increment,
+                const clang::Stmt *body, bool atLeastOnce);
+  void emitRangeFor(const clang::CXXForRangeStmt *loop);
+  void emitSwitch(const clang::SwitchStmt *stmt);
+  void emitReturn(const clang::ReturnStmt *stmt);
+
+  // Memory.cpp
+  Value loadScalar(const Place &place, clang::SourceLocation loc);
+  void storeScalar(const Place &place, Value v, clang::SourceLocation loc);
+  Value loadUnit(Object &object, Value offset);
+  Place fieldOf(const Place &base, const clang::FieldDecl *field);
+  Place baseOf(const Place &place, const clang::CXXRecordDecl *base);
+  Place elementOf(const Place &pointer, Value index, clang::SourceLocation loc);
+  Place decay(const Place &array);
+  Place resolve(Place place);
+  Place placeOf(Storage *storage) { return {storage->type, storage, nullptr, Value()}; }
+  /// A temporary that holds a value.
+  Place materialize(const RValue &value, clang::QualType type, clang::SourceLocation loc);
+  RValue zeroOf(clang::QualType type, clang::SourceLocation loc);
+
+  // Expressions.cpp, Arithmetic.cpp
+  RValue emitCast(const clang::CastExpr *cast);
+  RValue emitUnary(const clang::UnaryOperator *op);
+  RValue emitBinary(const clang::BinaryOperator *op);
+  RValue emitAssign(const clang::BinaryOperator *op);
+  RValue emitCompound(const clang::CompoundAssignOperator *op);
+  RValue emitConditional(const clang::AbstractConditionalOperator *op);
+  RValue emitDeclRef(const clang::DeclRefExpr *ref);
+  std::optional<RValue> emitConstant(const clang::Expr *expr);
+  RValue fromConstant(const clang::APValue &value, clang::QualType type, clang::SourceLocation loc);
+  Object *constantArray(const clang::VarDecl *var, clang::SourceLocation loc);
+  Value arithmetic(clang::BinaryOperatorKind kind, Value l, Value r, clang::QualType type,
+                   clang::SourceLocation at);
+  Value compare(clang::BinaryOperatorKind kind, Value l, Value r, clang::QualType type);
+  Value convert(Value v, clang::QualType from, clang::QualType to);
+  RValue comparePointers(const clang::BinaryOperator *op);
+  Value toBool(Value v);
+
+  // Initializers.cpp
+  void initialize(const Place &place, const clang::Expr *init);
+  void initializeList(const Place &place, const clang::InitListExpr *list);
+  void construct(const Place &place, const clang::CXXConstructExpr *expr);
+  RValue emitLambda(const clang::LambdaExpr *lambda);
+
+  // Calls.cpp, Library.cpp
+  RValue emitCall(const clang::CallExpr *call);
+  RValue emitInlined(const clang::FunctionDecl *function, ArrayRef<const clang::Expr *> args, Place self,
+                     const clang::Expr *call, Place *reference);
+  Place emitCallPlace(const clang::CallExpr *call);
+  std::optional<RValue> emitLibrary(const clang::CallExpr *call, const clang::FunctionDecl *callee);
+  std::optional<RValue> emitMath(StringRef name, const clang::CallExpr *call);
+  std::optional<RValue> emitAtomic(StringRef name, const clang::CallExpr *call);
+  virtual std::optional<RValue> emitMarker(const clang::CallExpr *call, const clang::FunctionDecl *callee);
+
+  Storage *lookup(const clang::ValueDecl *decl, clang::SourceLocation loc);
+
+  std::vector<Value> slots;
+  std::vector<Loop> loops;
+  std::deque<Frame> frames;
+  std::deque<Object> objects;
+  std::vector<std::unique_ptr<Storage>> storages;
+  std::map<const clang::Decl *, Object *> constants;
+  std::map<const clang::OpaqueValueExpr *, RValue> opaque;
+  Location current = UnknownLoc::get(b.getContext());
+};
+
+/// Whether a statement holds a jump out of itself.
+struct Jumps {
+  bool returns = false, breaks = false, continues = false;
+  bool any() const { return returns || breaks || continues; }
+};
+Jumps findJumps(const clang::Stmt *stmt);
+/// The variables that a statement may change, by name: assigned, incremented, or bound to a reference or pointer.
+void findChanged(const clang::Stmt *stmt, std::set<const clang::ValueDecl *> &changed);
+
+} // namespace tessera::heterocpp
