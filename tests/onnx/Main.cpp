@@ -18,10 +18,10 @@ using namespace tessera;
 using namespace tessera::suite;
 
 static const char usage[] =
-    "usage: tessera-onnx-suite [--data DIR] [--target cpu|oracle|import] [--strict] [--filter TEXT]... [--every N]\n"
+    "usage: tessera-onnx-suite [--data DIR] [--target cpu|oracle|import] [--strict] [--dynamic] [--filter TEXT]... [--every N]\n"
     "                          [--table FILE] [--check FILE] [-j N] [--timeout SECONDS] [--verbose]\n"
     "DIR is onnx/backend/test/data of the onnx package; without it the environment's TESSERA_ONNX_DATA.\n"
-    "--filter keeps cases whose name holds TEXT, --every N each N-th. --check fails when a case that FILE lists as\n"
+    "--dynamic hides the first extent of each input from the compiler. --filter keeps cases whose name holds TEXT, --every N each N-th. --check fails when a case that FILE lists as\n"
     "passed does not.\n";
 
 static bool readText(const std::string &path, std::string &text) {
@@ -50,6 +50,8 @@ int main(int argc, char **argv) {
       options.run.target = value();
     else if (word == "--strict")
       options.run.strict = true;
+    else if (word == "--dynamic")
+      options.run.dynamic = true;
     else if (word == "--filter")
       filters.push_back(value());
     else if (word == "--every")

@@ -36,6 +36,10 @@ public:
       verdict.reason = reason;
       return verdict;
     }
+    if (options.dynamic)
+      for (onnx::ValueInfo &input : model.graph.inputs)
+        if (input.type.shape && !input.type.shape->empty())
+          input.type.shape->front() = {std::nullopt, "batch", ""};
     std::vector<TestData> tests;
     if (test.sets.empty()) {
       tests.resize(1);

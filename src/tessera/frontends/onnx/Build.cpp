@@ -174,8 +174,9 @@ Value NodeContext::slice(Value x, int64_t axis, int64_t start, int64_t size, int
   int64_t extent = dim(x, axis);
   if (bad)
     return {};
+  // Of a dynamic extent only what lies at its beginning is known to be there.
   if (ShapedType::isDynamic(extent))
-    return fail("a slice along a dynamic extent is not supported here"), Value();
+    extent = step > 0 && start >= 0 ? std::numeric_limits<int64_t>::max() : 0;
   int64_t last = start + (size - 1) * step;
   if (size < 0 || (size > 0 && (start < 0 || start >= extent || last < 0 || last >= extent)))
     return fail("a slice reaches beyond its tensor"), Value();

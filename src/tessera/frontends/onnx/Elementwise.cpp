@@ -245,6 +245,9 @@ static void bitCast(NodeContext &c) {
   }
   if (element == c.elem(x))
     return c.set(0, x, type);
+  // A bool is a byte 0 or 1 in memory, but one bit in the graph.
+  if (type == DataType::Bool || c.type(0) == DataType::Bool)
+    return c.set(0, c.castTo(x, c.type(0), type), type);
   c.set(0, nn::BitcastOp::create(c.b, c.loc, c.tt(x).clone(element), x), type);
 }
 

@@ -18,6 +18,17 @@ static std::optional<SmallVector<double>> numbers(NodeContext &c, unsigned i, St
   return list;
 }
 
+// Sizes may name extents of the operand itself, which do not change.
+static std::optional<SmallVector<Ext>> sizeList(NodeContext &c, unsigned i) {
+  KnownPtr k = c.known(i, "sizes");
+  if (!k)
+    return std::nullopt;
+  SmallVector<Ext> list;
+  for (const Scalar &s : k->elements)
+    list.push_back(s.dynamic ? Ext(s.dynamic) : Ext(isFloat(k->type) ? int64_t(s.f) : s.i));
+  return list;
+}
+
 // An input that is there and not empty.
 static bool given(NodeContext &c, unsigned i) {
   return c.has(i) && !(c.val(i)->rank() == 1 && c.val(i)->dims[0] == 0);
@@ -61,38 +72,44 @@ static void resize(NodeContext &c) {
     }
   }
   Exts shape = c.exts(x);
-  bool bySize = c.opset >= 11 && given(c, 3);
-  auto list = numbers(c, bySize ? 3 : scaleInput, bySize ? "sizes" : "scales");
-  if (!list || int64_t(list->size()) != n)
-    return void(c.fail("expected " + Twine(n) + " scales or sizes"));
-  if (!bySize)
-    for (auto [i, axis] : llvm::enumerate(*axes)) {
-      double scale = scales[axis] = static_cast<float>((*list)[i]);
-      if (!(scale > 0) || scale > 1e9)
-        return void(c.fail("expected positive scales"));
-      if (scale == 1 && coordinates != "tf_crop_and_resize")
-        continue;
-      if (ShapedType::isDynamic(c.dim(x, axis)))
-        return void(c.fail("a dynamic extent is resized"));
-      double part = coordinates == "tf_crop_and_resize" ? roi[rank + axis] - roi[axis] : 1;
-      shape[axis] = Ext(int64_t(std::floor(double(c.dim(x, axis)) * part * scale)));
-    }
-  else {
+  if (c.opset >= 11 && given(c, 3)) {
+    std::optional<SmallVector<Ext>> list = sizeList(c, 3);
+    if (!list || int64_t(list->size()) != n)
+      return void(c.fail("expected " + Twine(n) + " sizes"));
     double common = policy == "not_larger" ? INFINITY : 0;
     for (auto [i, axis] : llvm::enumerate(*axes)) {
-      if (ShapedType::isDynamic(c.dim(x, axis)) || c.dim(x, axis) == 0) {
-        // The same size again is no resize; others need the extent.
+      Ext have = c.ext(x, axis), wanted = (*list)[i];
+      if (c.same(have, wanted))
+        scales[axis] = 1;
+      else if (have.isStatic() && wanted.isStatic() && have.size > 0)
+        scales[axis] = double(wanted.size) / double(have.size);
+      else
         return void(c.fail("a dynamic or empty extent is resized"));
-      }
-      scales[axis] = (*list)[i] / double(c.dim(x, axis));
       common = policy == "not_larger" ? std::min(common, scales[axis]) : std::max(common, scales[axis]);
-      shape[axis] = Ext(int64_t((*list)[i]));
+      shape[axis] = wanted;
     }
     if (policy != "stretch")
       for (int64_t axis : *axes) {
+        if (ShapedType::isDynamic(c.dim(x, axis)))
+          return void(c.fail("a dynamic or empty extent is resized"));
         scales[axis] = common;
         shape[axis] = Ext(int64_t(std::floor(common * double(c.dim(x, axis)) + 0.5)));
       }
+    return build(c, x, scales, roi, shape, mode, coordinates, nearest);
+  }
+  auto list = numbers(c, scaleInput, "scales");
+  if (!list || int64_t(list->size()) != n)
+    return void(c.fail("expected " + Twine(n) + " scales"));
+  for (auto [i, axis] : llvm::enumerate(*axes)) {
+    double scale = scales[axis] = static_cast<float>((*list)[i]);
+    if (!(scale > 0) || scale > 1e9)
+      return void(c.fail("expected positive scales"));
+    if (scale == 1 && coordinates != "tf_crop_and_resize")
+      continue;
+    if (ShapedType::isDynamic(c.dim(x, axis)))
+      return void(c.fail("a dynamic extent is resized"));
+    double part = coordinates == "tf_crop_and_resize" ? roi[rank + axis] - roi[axis] : 1;
+    shape[axis] = Ext(int64_t(std::floor(double(c.dim(x, axis)) * part * scale)));
   }
   build(c, x, scales, roi, shape, mode, coordinates, nearest);
 }
