@@ -206,9 +206,10 @@ NN_INFER(OneHotOp) {
       failed(checkRank(where, a.getValues(), "values", 1)) ||
       failed(checkExtent(where, a.getValues(), "values", 0, 2)))
     return failure();
-  if (static_cast<int64_t>(a.getDepth()) < 0)
-    return where.emitError("expected a depth of at least 0, but got ", a.getDepth());
-  shape.insert(shape.begin() + a.getAxis(), a.getDepth());
+  int64_t depth = a.getDepth();
+  if (depth < 0)
+    return where.emitError("expected a depth of at least 0, but got ", depth);
+  shape.insert(shape.begin() + a.getAxis(), depth);
   results.push_back(RankedTensorType::get(shape, elementOf(a.getValues())));
   return success();
 }
