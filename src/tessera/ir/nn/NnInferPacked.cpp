@@ -51,11 +51,11 @@ NN_INFER(PackOp) {
   if (failed(checkRank(where, a.getX(), "x", 4)))
     return failure();
   ArrayRef<int64_t> x = shapeOf(a.getX());
-  if (llvm::any_of(x.drop_front(), ShapedType::isDynamic) || a.getBlock() < 1)
+  int64_t block = a.getBlock();
+  if (llvm::any_of(x.drop_front(), ShapedType::isDynamic) || block < 1)
     return where.emitError(
         "expected 'x' static but for its first extent and blocks of at least 1 channel, but got ",
-        a.getX().getType(), " and ", a.getBlock());
-  int64_t block = a.getBlock();
+        a.getX().getType(), " and ", block);
   results.push_back(
       RankedTensorType::get({x[0], (x[1] + block - 1) / block, x[2], x[3], block}, elementOf(a.getX())));
   return success();
@@ -66,9 +66,10 @@ NN_INFER(UnpackOp) {
   if (failed(checkBlocked(where, a.getX())))
     return failure();
   ArrayRef<int64_t> x = shapeOf(a.getX());
-  if (a.getChannels() < 1 || a.getChannels() > x[1] * x[4])
-    return where.emitError("expected 1 to ", x[1] * x[4], " channels, but got ", a.getChannels());
-  results.push_back(RankedTensorType::get({x[0], int64_t(a.getChannels()), x[2], x[3]}, elementOf(a.getX())));
+  int64_t channels = a.getChannels();
+  if (channels < 1 || channels > x[1] * x[4])
+    return where.emitError("expected 1 to ", x[1] * x[4], " channels, but got ", channels);
+  results.push_back(RankedTensorType::get({x[0], channels, x[2], x[3]}, elementOf(a.getX())));
   return success();
 }
 
