@@ -29,8 +29,8 @@ std::string suite::compareOutput(const onnx::Tensor &expected, const std::vector
     return std::to_string(bytes.size()) + " bytes, expected " + std::to_string(wanted);
   onnx::Tensor ours = expected;
   ours.data = std::as_bytes(std::span(bytes.data(), bytes.size()));
-  bool floating = expected.type == DataType::F32 || expected.type == DataType::F64 || expected.type == DataType::F16 ||
-                  expected.type == DataType::BF16 ||
+  bool floating = expected.type == DataType::F32 || expected.type == DataType::F64 ||
+                  expected.type == DataType::F16 || expected.type == DataType::BF16 ||
                   (expected.type >= DataType::F8E4M3FN && expected.type <= DataType::F8E5M2FNUZ) ||
                   expected.type == DataType::F8E8M0;
   int64_t wrong = 0, first = -1;
@@ -38,14 +38,16 @@ std::string suite::compareOutput(const onnx::Tensor &expected, const std::vector
   for (int64_t i = 0; i < count; ++i) {
     bool same;
     if (subByte) {
-      same = bytes[i] == unpacked[i] || (expected.type == DataType::F4E2M1 && !((bytes[i] | unpacked[i]) & 7));
+      same =
+          bytes[i] == unpacked[i] || (expected.type == DataType::F4E2M1 && !((bytes[i] | unpacked[i]) & 7));
     } else if (!floating) {
       same = onnx::elementBits(ours, i) == onnx::elementBits(expected, i);
       if (expected.type == DataType::Bool)
         same = (bytes[i] != 0) == (onnx::elementBits(expected, i) != 0);
     } else {
       double a = onnx::numberAt(ours, i).value_or(0), b = onnx::numberAt(expected, i).value_or(0);
-      same = a == b || (std::isnan(a) && std::isnan(b)) || std::fabs(a - b) <= absolute + relative * std::fabs(b);
+      same = a == b || (std::isnan(a) && std::isnan(b)) ||
+             std::fabs(a - b) <= absolute + relative * std::fabs(b);
     }
     if (same)
       continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tessera-onnx-suite: runs the ONNX backend suite and writes or checks the table of what is supported. Exit status 77
-// means that the suite's data is not there.
+// tessera-onnx-suite: runs the ONNX backend suite and writes or checks the table of what is supported. Exit
+// status 77 means that the suite's data is not there.
 #include "Suite.h"
 
 #include "tessera/base/File.h"
@@ -18,10 +18,12 @@ using namespace tessera;
 using namespace tessera::suite;
 
 static const char usage[] =
-    "usage: tessera-onnx-suite [--data DIR] [--target cpu|oracle|import] [--strict] [--dynamic] [--filter TEXT]... [--every N]\n"
+    "usage: tessera-onnx-suite [--data DIR] [--target cpu|oracle|import] [--strict] [--dynamic] [--filter "
+    "TEXT]... [--every N]\n"
     "                          [--table FILE] [--check FILE] [-j N] [--timeout SECONDS] [--verbose]\n"
     "DIR is onnx/backend/test/data of the onnx package; without it the environment's TESSERA_ONNX_DATA.\n"
-    "--dynamic hides the first extent of each input from the compiler. --filter keeps cases whose name holds TEXT, --every N each N-th. --check fails when a case that FILE lists as\n"
+    "--dynamic hides the first extent of each input from the compiler. --filter keeps cases whose name holds "
+    "TEXT, --every N each N-th. --check fails when a case that FILE lists as\n"
     "passed does not.\n";
 
 static bool readText(const std::string &path, std::string &text) {
@@ -72,7 +74,8 @@ int main(int argc, char **argv) {
     }
   }
   if (data.empty() || !std::filesystem::is_directory(data)) {
-    std::printf("SKIPPED: no data of the ONNX suite; scripts/onnx_suite fetches it, or set TESSERA_ONNX_DATA\n");
+    std::printf(
+        "SKIPPED: no data of the ONNX suite; scripts/onnx_suite fetches it, or set TESSERA_ONNX_DATA\n");
     return 77;
   }
   // A full run replaces the reduced one.
@@ -92,8 +95,9 @@ int main(int argc, char **argv) {
   for (const Verdict &v : verdicts)
     ++counts[int(v.outcome)];
   int scope = counts[0] + counts[1];
-  std::printf("%zu cases on %s: %d passed, %d failed, %d excluded; %.1f %% of those in scope\n", chosen.size(),
-              options.run.target.c_str(), counts[0], counts[1], counts[2], scope ? 100.0 * counts[0] / scope : 0.0);
+  std::printf("%zu cases on %s: %d passed, %d failed, %d excluded; %.1f %% of those in scope\n",
+              chosen.size(), options.run.target.c_str(), counts[0], counts[1], counts[2],
+              scope ? 100.0 * counts[0] / scope : 0.0);
   if (!table.empty())
     if (Status s = writeFile(table, writeTable(chosen, verdicts)); !s.ok()) {
       std::fprintf(stderr, "error: %s\n", s.message().c_str());

@@ -14,9 +14,9 @@ namespace tessera::suite {
 struct Case {
   std::string kind; ///< node, simple, pytorch-converted, pytorch-operator or light
   std::string name;
-  std::string model;               ///< the path of the model
-  std::vector<std::string> sets;   ///< folders with input_i.pb and output_i.pb; empty for light models
-  std::string output;              ///< of light models: the only output
+  std::string model;             ///< the path of the model
+  std::vector<std::string> sets; ///< folders with input_i.pb and output_i.pb; empty for light models
+  std::string output;            ///< of light models: the only output
   double relative = 1e-3, absolute = 1e-7;
   std::string title() const { return kind + "/" + name; }
 };

@@ -47,7 +47,8 @@ static Value attentionBias(NodeContext &c, const Heads &h, Value past, DataType 
     bias = truth ? c.select(mask, zero, never) : c.castTo(mask, c.type(3), type);
   }
   if (c.attrInt("is_causal", 0)) {
-    Value rows = c.unsqueeze(c.iota(c.ext(h.q, 2), DataType::I64), {1}), columns = c.iota(c.ext(h.k, 2), DataType::I64);
+    Value rows = c.unsqueeze(c.iota(c.ext(h.q, 2), DataType::I64), {1}),
+          columns = c.iota(c.ext(h.k, 2), DataType::I64);
     if (past) {
       Ext offset = c.ext(past, 2);
       Known known;
@@ -59,7 +60,8 @@ static Value attentionBias(NodeContext &c, const Heads &h, Value past, DataType 
     bias = bias ? c.add(bias, causal) : causal;
   }
   if (c.has(6)) {
-    Value lengths = c.reshape(c.castTo(c.v(6), c.type(6), DataType::I64), {c.ext(h.q, 0), Ext(1), Ext(1), Ext(1)});
+    Value lengths =
+        c.reshape(c.castTo(c.v(6), c.type(6), DataType::I64), {c.ext(h.q, 0), Ext(1), Ext(1), Ext(1)});
     Value columns = c.iota(c.ext(h.k, 2), DataType::I64);
     Value padding = c.select(c.binary(BinaryKind::lt, columns, lengths), zero, never);
     bias = bias ? c.add(bias, padding) : padding;
@@ -68,7 +70,8 @@ static Value attentionBias(NodeContext &c, const Heads &h, Value past, DataType 
 }
 
 // The scores as a result of their own: written out.
-static void explicitAttention(NodeContext &c, const Heads &h, Value bias, double scale, double cap, bool flat) {
+static void explicitAttention(NodeContext &c, const Heads &h, Value bias, double scale, double cap,
+                              bool flat) {
   DataType type = c.type(0);
   auto repeat = [&](Value x) -> Value {
     if (h.groups == 1 || !x)
@@ -177,7 +180,8 @@ static void rotaryEmbedding(NodeContext &c) {
     return c.unsqueeze(v, {2});
   };
   Value cosine = table(cosines), sine = table(sines);
-  Value turning = c.slice(x, 3, 0, rotated), rest = rotated < size ? c.slice(x, 3, rotated, size - rotated) : Value();
+  Value turning = c.slice(x, 3, 0, rotated),
+        rest = rotated < size ? c.slice(x, 3, rotated, size - rotated) : Value();
   bool interleaved = c.attrInt("interleaved", 0);
   Value a = interleaved ? c.slice(turning, 3, 0, half, 2) : c.slice(turning, 3, 0, half);
   Value b = interleaved ? c.slice(turning, 3, 1, half, 2) : c.slice(turning, 3, half, half);
@@ -205,7 +209,8 @@ static void linearAttention(NodeContext &c) {
   bool gated = StringRef(rule).starts_with("gated"), delta = StringRef(rule).ends_with("delta");
   if (heads < 1 || keyHeads < 1 || heads % keyHeads || c.rank(c.v(0)) != 3)
     return void(c.fail("expected packed operands and 'q_num_heads' to be a multiple of 'kv_num_heads'"));
-  Value q = toHeads(c, c.castTo(c.v(0), type, f), heads), k = toHeads(c, c.castTo(c.v(1), c.type(1), f), keyHeads),
+  Value q = toHeads(c, c.castTo(c.v(0), type, f), heads),
+        k = toHeads(c, c.castTo(c.v(1), c.type(1), f), keyHeads),
         v = toHeads(c, c.castTo(c.v(2), c.type(2), f), keyHeads);
   if (!q || !k || !v || c.bad)
     return void(c.fail("its shapes do not fit together"));
@@ -234,7 +239,7 @@ static void linearAttention(NodeContext &c) {
                          : c.full({batch, Ext(keyHeads), Ext(keySize), Ext(valueSize)}, 0, f);
   SmallVector<Value> outputs;
   for (int64_t t = 0; t < tokens && !c.bad; ++t) {
-    auto at = [&](Value x) { return c.slice(x, 2, t, 1); };     // (B, H, 1, D)
+    auto at = [&](Value x) { return c.slice(x, 2, t, 1); };      // (B, H, 1, D)
     Value key = at(k), value = at(v), column = c.swapInner(key); // (B, H, dk, 1)
     if (gated)
       state = c.mul(state, c.swapInner(at(decay)));

@@ -41,7 +41,9 @@ Value NodeContext::constant(DataType type, ArrayRef<int64_t> dims, ArrayRef<doub
   return importer.materialise(importer.fromKnown(std::move(known)), this);
 }
 
-Value NodeContext::materialise(const Known &known) { return importer.materialise(importer.fromKnown(known), this); }
+Value NodeContext::materialise(const Known &known) {
+  return importer.materialise(importer.fromKnown(known), this);
+}
 
 Value NodeContext::scalar(double value, DataType type) { return constant(type, {}, {value}); }
 
@@ -95,7 +97,8 @@ Value NodeContext::castTo(Value x, DataType from, DataType to, bool saturate, St
     return x;
   Type element = elem(to);
   if (!element)
-    return fail("casts to " + Twine(std::string(::tessera::onnx::dataTypeName(to))) + " are not supported"), Value();
+    return fail("casts to " + Twine(std::string(::tessera::onnx::dataTypeName(to))) + " are not supported"),
+           Value();
   nn::Format f = format(from), t = format(to);
   bool plain = f == nn::Format::plain && t == nn::Format::plain;
   if (plain && element == elem(x))
@@ -105,7 +108,8 @@ Value NodeContext::castTo(Value x, DataType from, DataType to, bool saturate, St
 Value NodeContext::castFloat(Value x, Type to) {
   if (!x || bad || elem(x) == to)
     return x;
-  return nn::CastOp::create(b, loc, tt(x).clone(to), x, nn::Format::plain, nn::Format::plain, false, "nearest");
+  return nn::CastOp::create(b, loc, tt(x).clone(to), x, nn::Format::plain, nn::Format::plain, false,
+                            "nearest");
 }
 
 //===----------------------------------------------------------------------===//
@@ -121,7 +125,8 @@ Value NodeContext::reshape(Value x, ArrayRef<Ext> shape) {
   if (type == x.getType() && type.hasStaticShape())
     return x;
   if (type.hasStaticShape() && allStatic(x) && type.getNumElements() != tt(x).getNumElements())
-    return fail("cannot reshape " + Twine(tt(x).getNumElements()) + " elements to " + Twine(type.getNumElements())),
+    return fail("cannot reshape " + Twine(tt(x).getNumElements()) + " elements to " +
+                Twine(type.getNumElements())),
            Value();
   return nn::ReshapeOp::create(b, loc, type, x, dynamicOf(shape));
 }
@@ -153,7 +158,8 @@ Value NodeContext::broadcast(Value x, ArrayRef<Ext> shape) {
   int64_t offset = type.getRank() - rank(x);
   for (int64_t i = 0; i < rank(x); ++i) {
     int64_t from = tt(x).getDimSize(i), to = offset < 0 ? 0 : type.getDimSize(offset + i);
-    if (offset < 0 || (from != 1 && !ShapedType::isDynamic(from) && !ShapedType::isDynamic(to) && from != to)) {
+    if (offset < 0 ||
+        (from != 1 && !ShapedType::isDynamic(from) && !ShapedType::isDynamic(to) && from != to)) {
       std::string text;
       llvm::raw_string_ostream(text) << x.getType() << " to " << type;
       return fail("cannot broadcast " + Twine(text)), Value();
@@ -190,7 +196,8 @@ Value NodeContext::slice(Value x, int64_t axis, int64_t start, int64_t size, int
   return nn::SliceOp::create(b, loc, RankedTensorType::get(shape, elem(x)), x, starts, steps);
 }
 
-Value NodeContext::pad(Value x, ArrayRef<int64_t> lows, ArrayRef<int64_t> highs, Value value, nn::PadMode mode) {
+Value NodeContext::pad(Value x, ArrayRef<int64_t> lows, ArrayRef<int64_t> highs, Value value,
+                       nn::PadMode mode) {
   if (!x)
     return {};
   auto zero = [](int64_t n) { return n == 0; };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The node's side of NodeContext: attributes, inputs, outputs, failures and extents. Builders are in Build.cpp.
+// The node's side of NodeContext: attributes, inputs, outputs, failures and extents. Builders are in
+// Build.cpp.
 #include "tessera/frontends/onnx/Importer.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -50,8 +51,9 @@ const ox::Attribute *NodeContext::attr(StringRef name) const {
 static bool check(NodeContext &c, const ox::Attribute &a, ox::AttributeType type) {
   if (a.type == type)
     return true;
-  c.fail("attribute '" + Twine(ox::printable(a.name)) + "': expected " + std::string(ox::attributeTypeName(type)) +
-         ", but got " + std::string(ox::attributeTypeName(a.type)));
+  c.fail("attribute '" + Twine(ox::printable(a.name)) + "': expected " +
+         std::string(ox::attributeTypeName(type)) + ", but got " +
+         std::string(ox::attributeTypeName(a.type)));
   return false;
 }
 
@@ -73,8 +75,9 @@ Ints NodeContext::attrInts(StringRef name) {
 }
 SmallVector<double> NodeContext::attrFloats(StringRef name) {
   const ox::Attribute *a = attr(name);
-  return a && check(*this, *a, ox::AttributeType::Floats) ? SmallVector<double>(a->floats.begin(), a->floats.end())
-                                                          : SmallVector<double>();
+  return a && check(*this, *a, ox::AttributeType::Floats)
+             ? SmallVector<double>(a->floats.begin(), a->floats.end())
+             : SmallVector<double>();
 }
 std::vector<std::string> NodeContext::attrStrings(StringRef name) {
   const ox::Attribute *a = attr(name);
@@ -146,7 +149,8 @@ std::optional<double> NodeContext::oneFloat(unsigned i, StringRef what) {
   if (!k)
     return std::nullopt;
   if (k->count() != 1 || !k->isStatic())
-    return fail(what + " (input " + Twine(i) + "): expected one element, but got " + Twine(k->count())), std::nullopt;
+    return fail(what + " (input " + Twine(i) + "): expected one element, but got " + Twine(k->count())),
+           std::nullopt;
   return isFloat(k->type) ? k->elements[0].f : double(k->elements[0].i);
 }
 
@@ -253,7 +257,8 @@ bool NodeContext::same(const Ext &x, const Ext &y) const {
 
 std::optional<int64_t> NodeContext::axis(int64_t a, int64_t rank) {
   if (a < -rank || a >= rank)
-    return fail("axis " + Twine(a) + " is not one of a tensor with " + Twine(rank) + " dimensions"), std::nullopt;
+    return fail("axis " + Twine(a) + " is not one of a tensor with " + Twine(rank) + " dimensions"),
+           std::nullopt;
   return a < 0 ? a + rank : a;
 }
 std::optional<Ints> NodeContext::axes(ArrayRef<int64_t> list, int64_t rank) {

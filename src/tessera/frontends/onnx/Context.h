@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the conversion of one node works with: the node's attributes and inputs, builders for operations of `nn` that
-// never fail hard, and a place for its outputs. A mistake is recorded once with the node's name; after it the builders
-// give null values, which they also accept, so that conversions need not look after each step.
+// What the conversion of one node works with: the node's attributes and inputs, builders for operations of
+// `nn` that never fail hard, and a place for its outputs. A mistake is recorded once with the node's name;
+// after it the builders give null values, which they also accept, so that conversions need not look after
+// each step.
 #pragma once
 
 #include "tessera/frontends/onnx/Value.h"
@@ -51,7 +52,8 @@ public:
   bool wants(unsigned i) const;
   unsigned numOutputs() const;
 
-  /// The elements of an input that must be known; fails, naming the remedy, when they are not. May hold dynamic ones.
+  /// The elements of an input that must be known; fails, naming the remedy, when they are not. May hold
+  /// dynamic ones.
   KnownPtr known(unsigned i, StringRef what);
   /// The same, without failing.
   KnownPtr tryKnown(unsigned i);
@@ -59,8 +61,8 @@ public:
   std::optional<Ints> ints(unsigned i, StringRef what);
   std::optional<int64_t> oneInt(unsigned i, StringRef what);
   std::optional<double> oneFloat(unsigned i, StringRef what);
-  /// From the attribute of that name, or from input `i` where the opset takes it there. nullopt without failure when
-  /// neither is given.
+  /// From the attribute of that name, or from input `i` where the opset takes it there. nullopt without
+  /// failure when neither is given.
   std::optional<Ints> attrOrInput(StringRef name, unsigned i);
 
   void set(unsigned i, Value value, DataType type);
@@ -101,7 +103,8 @@ public:
   //===------------------------------------------------------------------===//
   // Builders
   //===------------------------------------------------------------------===//
-  /// An operation with inferred result types; null when they do not follow (a wrong shape), which is recorded.
+  /// An operation with inferred result types; null when they do not follow (a wrong shape), which is
+  /// recorded.
   template <typename Op, typename... Args> Operation *make(Args &&...args) {
     return makeImpl<Op>(opResults<Op>(), std::forward<Args>(args)...);
   }
@@ -123,7 +126,8 @@ public:
   Value materialise(const Known &known);
 
   Value unary(nn::UnaryKind kind, Value x, bool isUnsigned = false);
-  Value activation(nn::ActivationKind kind, Value x, double alpha = 0, double beta = 0, bool isUnsigned = false);
+  Value activation(nn::ActivationKind kind, Value x, double alpha = 0, double beta = 0,
+                   bool isUnsigned = false);
   Value binary(nn::BinaryKind kind, Value a, Value b, bool isUnsigned = false);
   Value add(Value a, Value b) { return binary(nn::BinaryKind::add, a, b); }
   Value sub(Value a, Value b) { return binary(nn::BinaryKind::sub, a, b); }
@@ -224,7 +228,8 @@ ArrayRef<OperatorEntry> signalOperators();
 ArrayRef<OperatorEntry> controlOperators();
 ArrayRef<OperatorEntry> selectionOperators();
 
-/// Computes the node's outputs from known elements. False when it does not know the operator, or not for these.
+/// Computes the node's outputs from known elements. False when it does not know the operator, or not for
+/// these.
 bool evaluate(NodeContext &c);
 
 } // namespace tessera::onnximport

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Products of matrices and convolutions, also those of integers: these are widened to i32 and their zero points taken
-// off before.
+// Products of matrices and convolutions, also those of integers: these are widened to i32 and their zero
+// points taken off before.
 #include "tessera/frontends/onnx/Importer.h"
 #include "tessera/frontends/onnx/Window.h"
 
@@ -74,8 +74,8 @@ static void matMulInteger(NodeContext &c) {
 }
 
 // A tensor of i32 with the scales of its two factors, quantised for the result.
-static Value requantise(NodeContext &c, Value sums, unsigned scaleA, unsigned scaleB, unsigned scaleY, unsigned zeroY,
-                        int64_t axisB) {
+static Value requantise(NodeContext &c, Value sums, unsigned scaleA, unsigned scaleB, unsigned scaleY,
+                        unsigned zeroY, int64_t axisB) {
   auto scale = [&](unsigned i) {
     Value s = c.castTo(c.v(i), c.type(i), DataType::F32);
     return c.rank(s) == 1 && c.dim(s, 0) == 1 ? c.reshape(s, {}) : s;
@@ -205,7 +205,8 @@ std::optional<WindowAttrs> onnximport::windowAttrs(NodeContext &c, Value x, Arra
     if (ShapedType::isDynamic(in) && w.strides[i] != 1)
       return refuse("auto_pad '" + autoPad + "' with a dynamic extent and a stride is not supported");
     int64_t places = ShapedType::isDynamic(in) ? 0 : (in + w.strides[i] - 1) / w.strides[i];
-    int64_t total = ShapedType::isDynamic(in) ? span - 1 : std::max<int64_t>(0, (places - 1) * w.strides[i] + span - in);
+    int64_t total =
+        ShapedType::isDynamic(in) ? span - 1 : std::max<int64_t>(0, (places - 1) * w.strides[i] + span - in);
     int64_t less = total / 2, more = total - less;
     w.pads[i] = autoPad == "SAME_LOWER" ? more : less;
     w.pads[n + i] = autoPad == "SAME_LOWER" ? less : more;
@@ -218,8 +219,8 @@ static std::optional<Ints> kernelOf(NodeContext &c, Value x, Value w) {
   if (!x || !w)
     return std::nullopt;
   if (c.rank(w) != c.rank(x) || c.rank(x) < 3) {
-    c.fail("expected weights of as many dimensions as the operand, at least three, but got " + Twine(c.rank(w)) +
-           " and " + Twine(c.rank(x)));
+    c.fail("expected weights of as many dimensions as the operand, at least three, but got " +
+           Twine(c.rank(w)) + " and " + Twine(c.rank(x)));
     return std::nullopt;
   }
   Ints kernel(c.tt(w).getShape().drop_front(2));
@@ -261,8 +262,8 @@ static void convTranspose(NodeContext &c) {
     return;
   int64_t n = c.rank(x) - 2;
   std::string autoPad = c.attrString("auto_pad", "NOTSET");
-  Ints outputShape = c.attrInts("output_shape"), more = c.attrInts("output_padding"), strides = c.attrInts("strides"),
-       dilations = c.attrInts("dilations"), pads = c.attrInts("pads");
+  Ints outputShape = c.attrInts("output_shape"), more = c.attrInts("output_padding"),
+       strides = c.attrInts("strides"), dilations = c.attrInts("dilations"), pads = c.attrInts("pads");
   if (more.empty())
     more.assign(n, 0);
   if (strides.empty())
@@ -297,9 +298,10 @@ static void convTranspose(NodeContext &c) {
     pads[i] = autoPad == "SAME_UPPER" ? half : total - half;
     pads[n + i] = total - pads[i];
   }
-  c.set(0,
-        c.one<nn::ConvTransposeOp>(x, w, bias, strides, pads, dilations, more, uint64_t(c.attrInt("group", 1))),
-        c.type(0));
+  c.set(
+      0,
+      c.one<nn::ConvTransposeOp>(x, w, bias, strides, pads, dilations, more, uint64_t(c.attrInt("group", 1))),
+      c.type(0));
 }
 
 static void deformConv(NodeContext &c) {
@@ -314,7 +316,8 @@ static void deformConv(NodeContext &c) {
         c.type(0));
 }
 
-// Causal depthwise convolution along the last dimension of x (N C L), with the k - 1 elements before it as a state.
+// Causal depthwise convolution along the last dimension of x (N C L), with the k - 1 elements before it as a
+// state.
 static void causalConv(NodeContext &c) {
   DataType type = c.type(0);
   Value x = c.v(0), w = c.v(1), bias = c.optional(2), past = c.optional(3);
@@ -328,7 +331,8 @@ static void causalConv(NodeContext &c) {
     return;
   }
   Value padded = past ? c.concat({past, x}, 2) : c.pad(x, {0, 0, kernel - 1}, {0, 0, 0});
-  Value y = padded ? c.one<nn::ConvOp>(padded, w, bias, Ints{1}, Ints{0, 0}, Ints{1}, uint64_t(channels)) : Value();
+  Value y =
+      padded ? c.one<nn::ConvOp>(padded, w, bias, Ints{1}, Ints{0, 0}, Ints{1}, uint64_t(channels)) : Value();
   std::string activation = c.attrString("activation", "none");
   if (activation == "silu" || activation == "swish")
     y = c.activation(nn::ActivationKind::swish, y, 1);

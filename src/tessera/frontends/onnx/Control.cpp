@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Branches and loops. A branch whose condition is known, and a loop whose number of steps is known and small, are
-// written out; others become operations of `scf`.
+// Branches and loops. A branch whose condition is known, and a loop whose number of steps is known and small,
+// are written out; others become operations of `scf`.
 #include "tessera/frontends/onnx/Importer.h"
 
 using namespace tessera;
@@ -96,7 +96,8 @@ static void branch(NodeContext &c) {
 
 // Values side by side along a new first dimension, or along `axis`.
 static Val stack(NodeContext &c, ArrayRef<Val> values, int64_t axis) {
-  bool known = llvm::all_of(values, [&](const Val &v) { return c.importer.known(v) && c.importer.known(v)->isStatic(); });
+  bool known = llvm::all_of(
+      values, [&](const Val &v) { return c.importer.known(v) && c.importer.known(v)->isStatic(); });
   if (known && axis == 0) {
     Known k = *c.importer.known(values[0]);
     SmallVector<int64_t> dims = k.dims;
@@ -270,8 +271,9 @@ static void loop(NodeContext &c) {
     for (unsigned i = 0; i < c.numInputs(); ++i)
       if (c.has(i))
         c.importer.needs(c.importer.roots(c.val(i)));
-    c.fail("the number of steps depends on elements, and it collects a value of each step; bind its inputs with "
-           "--frontend-option bind=NAME:FILE.npy");
+    c.fail(
+        "the number of steps depends on elements, and it collects a value of each step; bind its inputs with "
+        "--frontend-option bind=NAME:FILE.npy");
   }
 }
 
@@ -287,7 +289,8 @@ struct ScanShape {
 } // namespace
 
 // One scan over `inputs` (states, then sequences); gives states, then stacked outputs.
-static std::vector<Val> scanOnce(NodeContext &c, const ox::Graph &graph, std::vector<Val> inputs, const ScanShape &s) {
+static std::vector<Val> scanOnce(NodeContext &c, const ox::Graph &graph, std::vector<Val> inputs,
+                                 const ScanShape &s) {
   std::vector<Val> state(inputs.begin(), inputs.begin() + s.states);
   SmallVector<Value> sequences;
   int64_t steps = -1;
@@ -298,7 +301,8 @@ static std::vector<Val> scanOnce(NodeContext &c, const ox::Graph &graph, std::ve
       return {};
     int64_t extent = c.dim(x, *axis);
     if (ShapedType::isDynamic(extent) || extent > maxUnrolled || (steps >= 0 && extent != steps))
-      return c.fail("expected sequences of one static length, at most " + Twine(maxUnrolled)), std::vector<Val>();
+      return c.fail("expected sequences of one static length, at most " + Twine(maxUnrolled)),
+             std::vector<Val>();
     steps = extent;
     sequences.push_back(x);
   }

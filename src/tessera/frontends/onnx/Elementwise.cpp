@@ -43,7 +43,9 @@ static void identity(NodeContext &c) {
 static void activate(NodeContext &c, ActivationKind kind, double alpha = 0, double beta = 0) {
   c.set(0, c.activation(kind, c.v(0), alpha, beta, isUnsigned(c.type(0))), c.type(0));
 }
-static void leakyRelu(NodeContext &c) { activate(c, ActivationKind::leaky_relu, c.attrFloat("alpha", 0.01f)); }
+static void leakyRelu(NodeContext &c) {
+  activate(c, ActivationKind::leaky_relu, c.attrFloat("alpha", 0.01f));
+}
 static void elu(NodeContext &c) { activate(c, ActivationKind::elu, c.attrFloat("alpha", 1)); }
 static void selu(NodeContext &c) {
   // The defaults are the operator's, which changed their last digits with opset 6.
@@ -150,7 +152,8 @@ static void mod(NodeContext &c) {
   if (!sameTypes(c))
     return;
   bool truncate = c.attrInt("fmod", 0);
-  c.set(0, c.binary(truncate ? BinaryKind::fmod : BinaryKind::mod, c.v(0), c.v(1), isUnsigned(c.type(0))), c.type(0));
+  c.set(0, c.binary(truncate ? BinaryKind::fmod : BinaryKind::mod, c.v(0), c.v(1), isUnsigned(c.type(0))),
+        c.type(0));
 }
 static void bitShift(NodeContext &c) {
   bool left = c.attrString("direction", "") == "LEFT";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Arithmetic on tensors whose elements are known: shapes, axes, bounds. It never fails: what it does not know is left
-// to the conversion, which computes at run time and reports mistakes.
+// Arithmetic on tensors whose elements are known: shapes, axes, bounds. It never fails: what it does not know
+// is left to the conversion, which computes at run time and reports mistakes.
 #include "tessera/frontends/onnx/Importer.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -187,8 +187,9 @@ private:
   }
 
   bool elementwise(StringRef op) {
-    static const llvm::StringSet<> names = {"Add", "Sub", "Mul", "Div", "Mod", "Pow", "Min", "Max", "Sum",
-                                            "And", "Or",  "Xor", "BitwiseAnd", "BitwiseOr", "BitwiseXor"};
+    static const llvm::StringSet<> names = {"Add", "Sub", "Mul",        "Div",       "Mod",
+                                            "Pow", "Min", "Max",        "Sum",       "And",
+                                            "Or",  "Xor", "BitwiseAnd", "BitwiseOr", "BitwiseXor"};
     if (!names.contains(op) || c.opset < 7)
       return false;
     KnownPtr left = in[0];
@@ -240,11 +241,11 @@ private:
     } else {
       order = a.i < b.i ? -1 : a.i > b.i;
     }
-    return op == "Equal"          ? order == 0
-           : op == "Less"         ? order < 0
-           : op == "LessOrEqual"  ? order <= 0
-           : op == "Greater"      ? order > 0
-                                  : order >= 0;
+    return op == "Equal"         ? order == 0
+           : op == "Less"        ? order < 0
+           : op == "LessOrEqual" ? order <= 0
+           : op == "Greater"     ? order > 0
+                                 : order >= 0;
   }
 
   bool compare(StringRef op) {
@@ -269,7 +270,7 @@ private:
   }
 
   bool unary(StringRef op) {
-    static const llvm::StringSet<> names = {"Not",  "Neg",        "Abs",  "Floor", "Ceil", "Sqrt",
+    static const llvm::StringSet<> names = {"Not",        "Neg",  "Abs",  "Floor", "Ceil", "Sqrt",
                                             "Reciprocal", "Relu", "Sign", "Exp",   "Log",  "Round"};
     if (!names.contains(op) || !allStatic())
       return false;
@@ -463,7 +464,9 @@ private:
       if (!axis || step == 0 || std::abs(step) > maxKnown)
         return false;
       int64_t n = x.dims[*axis], low = step > 0 ? 0 : -1, high = step > 0 ? n : n - 1;
-      auto clamp = [&](int64_t v) { return std::clamp(v < 0 ? (v < -n ? int64_t(-1) : v + n) : v, low, high); };
+      auto clamp = [&](int64_t v) {
+        return std::clamp(v < 0 ? (v < -n ? int64_t(-1) : v + n) : v, low, high);
+      };
       int64_t s = starts[i] < -n ? low : clamp(starts[i]), e = ends[i] < -n ? low : clamp(ends[i]);
       from[*axis] = s;
       by[*axis] = step;
@@ -487,9 +490,10 @@ private:
   bool reshape() {
     const Known &x = *in[0];
     StringRef op = c.node.opType;
-    std::optional<Ints> given = op == "Flatten"                              ? std::nullopt
-                                : c.hasAttr(op == "Reshape" ? "shape" : "axes") ? std::optional(c.attrInts(op == "Reshape" ? "shape" : "axes"))
-                                                                             : list(1);
+    std::optional<Ints> given = op == "Flatten" ? std::nullopt
+                                : c.hasAttr(op == "Reshape" ? "shape" : "axes")
+                                    ? std::optional(c.attrInts(op == "Reshape" ? "shape" : "axes"))
+                                    : list(1);
     if (in.size() > 1 && in[1] && !given)
       return false;
     Known r = x;
@@ -694,8 +698,8 @@ private:
     r.type = in[0]->type;
     const Scalar &a = in[0]->elements[0], &b = in[1]->elements[0], &d = in[2]->elements[0];
     bool floating = isFloat(r.type);
-    double count = floating ? std::ceil((b.f - a.f) / d.f)
-                            : std::ceil((double(b.i) - double(a.i)) / double(d.i));
+    double count =
+        floating ? std::ceil((b.f - a.f) / d.f) : std::ceil((double(b.i) - double(a.i)) / double(d.i));
     if (!(floating ? d.f != 0 : d.i != 0) || !(count < maxKnown))
       return false;
     for (int64_t i = 0; i < int64_t(std::max(count, 0.0)); ++i) {
@@ -720,7 +724,10 @@ private:
       return false;
     if ((!all && x.rank() != 1) || x.elements.empty() || x.type == DataType::Bool)
       return false;
-    StringRef step = op == "ReduceSum" ? "Add" : op == "ReduceProd" ? "Mul" : op == "ReduceMax" ? "Max" : "Min";
+    StringRef step = op == "ReduceSum"    ? "Add"
+                     : op == "ReduceProd" ? "Mul"
+                     : op == "ReduceMax"  ? "Max"
+                                          : "Min";
     Scalar total = x.elements[0];
     for (size_t i = 1; i < x.elements.size(); ++i) {
       std::optional<Scalar> next = apply(step, total, x.elements[i], x.type);

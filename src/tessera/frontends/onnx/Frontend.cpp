@@ -64,8 +64,9 @@ public:
     ox::ReadOptions read;
     read.problems = &problems;
     std::string folder = llvm::sys::path::parent_path(path).str();
-    Result<ox::Model> model = ox::parseModel(
-        std::as_bytes(std::span(buffer->getBufferStart(), buffer->getBufferSize())), path, folder.empty() ? "." : folder, read);
+    Result<ox::Model> model =
+        ox::parseModel(std::as_bytes(std::span(buffer->getBufferStart(), buffer->getBufferSize())), path,
+                       folder.empty() ? "." : folder, read);
     if (!model.ok()) {
       if (problems.empty())
         problems.push_back(model.status().message());
@@ -107,7 +108,6 @@ private:
     import.bound[name.str()] = std::move(tensor);
     return success();
   }
-
 };
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The importer as a function: an ONNX model that the reader checked becomes a module with one graph, whose single
-// leaf holds the operations of `nn`. The front end and the acceptance runner call it.
+// The importer as a function: an ONNX model that the reader checked becomes a module with one graph, whose
+// single leaf holds the operations of `nn`. The front end and the acceptance runner call it.
 #pragma once
 
 #include "tessera/frontends/onnx/reader/Reader.h"

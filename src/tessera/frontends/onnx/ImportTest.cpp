@@ -80,8 +80,8 @@ Proto unaryModel(const char *op, std::initializer_list<int64_t> dims) {
 } // namespace
 
 TEST_F(OnnxImport, OneLeafHoldsTheNetwork) {
-  expectText(unaryModel("Relu", {2, 3}),
-             {"dfg.graph @model(%x: tensor<2x3xf32>) -> (y: tensor<2x3xf32>)", "dfg.node @net", "nn.unary relu"});
+  expectText(unaryModel("Relu", {2, 3}), {"dfg.graph @model(%x: tensor<2x3xf32>) -> (y: tensor<2x3xf32>)",
+                                          "dfg.node @net", "nn.unary relu"});
 }
 
 TEST_F(OnnxImport, NodesKeepTheirNames) {
@@ -109,12 +109,14 @@ TEST_F(OnnxImport, AllUnsupportedOperatorsAtOnce) {
   ASSERT_EQ(result.problems.size(), 2u) << text(result);
   EXPECT_EQ(result.problems[0],
             "node 'first' (Frobnicate of ai.onnx, opset 21): the operator is not supported");
-  EXPECT_EQ(result.problems[1], "node 'second' (Gelu of com.example, opset 1): the operator is not supported; no function "
-                                "of the model defines it either");
+  EXPECT_EQ(result.problems[1],
+            "node 'second' (Gelu of com.example, opset 1): the operator is not supported; no function "
+            "of the model defines it either");
 }
 
 TEST_F(OnnxImport, OperatorsOfLaterOpsets) {
-  expectProblem(unaryModel("Swish", {2}), {"node 'layer' (Swish of ai.onnx, opset 21)", "supported from opset 24"});
+  expectProblem(unaryModel("Swish", {2}),
+                {"node 'layer' (Swish of ai.onnx, opset 21)", "supported from opset 24"});
 }
 
 TEST_F(OnnxImport, NewerOpsetsAreRefused) {
@@ -153,10 +155,11 @@ TEST_F(OnnxImport, HugeExtents) {
 }
 
 TEST_F(OnnxImport, AttributesOfTheWrongType) {
-  Proto graph = Proto()
-                    .add(11, valueProto("x", {2, 3}))
-                    .add(1, nodeProto("Softmax", "soft", {"x"}, {"y"}).add(5, attributeProto("axis", 1).add(2, 1.0f)))
-                    .add(12, typedValue("y", 1, {2, 3}));
+  Proto graph =
+      Proto()
+          .add(11, valueProto("x", {2, 3}))
+          .add(1, nodeProto("Softmax", "soft", {"x"}, {"y"}).add(5, attributeProto("axis", 1).add(2, 1.0f)))
+          .add(12, typedValue("y", 1, {2, 3}));
   expectProblem(modelProto(graph), {"node 'soft'", "attribute 'axis': expected int, but got float"});
 }
 
@@ -184,7 +187,8 @@ TEST_F(OnnxImport, InputsThatDecideShapesAreBound) {
                     .add(12, typedValue("y", 1, {-1, -1}));
   Imported result = import(modelProto(graph));
   ASSERT_EQ(result.problems.size(), 1u);
-  EXPECT_NE(result.problems[0].find("depends on 'shape'; give its content with --frontend-option bind=shape:FILE.npy"),
+  EXPECT_NE(result.problems[0].find(
+                "depends on 'shape'; give its content with --frontend-option bind=shape:FILE.npy"),
             std::string::npos)
       << result.problems[0];
   ASSERT_EQ(result.unbound, std::vector<std::string>{"shape"});
@@ -206,13 +210,16 @@ TEST_F(OnnxImport, InputsThatDecideShapesAreBound) {
 
 TEST_F(OnnxImport, ShapesAreFollowedThroughDynamicExtents) {
   // Reshape(x, Concat(Shape(x)[0:1], [-1])) of n x 4 x 5 is n x 20.
-  Proto graph = Proto()
-                    .add(11, typedValue("x", 1, {-1, 4, 5}))
-                    .add(5, intTensor("minus", {-1}))
-                    .add(1, nodeProto("Shape", "shape", {"x"}, {"s"}).add(5, intAttr("start", 0)).add(5, intAttr("end", 1)))
-                    .add(1, nodeProto("Concat", "join", {"s", "minus"}, {"t"}).add(5, intAttr("axis", 0)))
-                    .add(1, nodeProto("Reshape", "flat", {"x", "t"}, {"y"}))
-                    .add(12, typedValue("y", 1, {-1, 20}));
+  Proto graph =
+      Proto()
+          .add(11, typedValue("x", 1, {-1, 4, 5}))
+          .add(5, intTensor("minus", {-1}))
+          .add(
+              1,
+              nodeProto("Shape", "shape", {"x"}, {"s"}).add(5, intAttr("start", 0)).add(5, intAttr("end", 1)))
+          .add(1, nodeProto("Concat", "join", {"s", "minus"}, {"t"}).add(5, intAttr("axis", 0)))
+          .add(1, nodeProto("Reshape", "flat", {"x", "t"}, {"y"}))
+          .add(12, typedValue("y", 1, {-1, 20}));
   expectText(modelProto(graph), {"nn.reshape", "tensor<?x20xf32>"});
 }
 
@@ -256,7 +263,8 @@ TEST_F(OnnxImport, StringsAndSequencesAreRefused) {
 TEST_F(OnnxImport, ManyProblemsAreCounted) {
   Proto graph = Proto().add(11, valueProto("x", {2}));
   for (int i = 0; i < 60; ++i)
-    graph.add(1, nodeProto("Nothing", ("n" + std::to_string(i)).c_str(), {"x"}, {("y" + std::to_string(i)).c_str()}));
+    graph.add(1, nodeProto("Nothing", ("n" + std::to_string(i)).c_str(), {"x"},
+                           {("y" + std::to_string(i)).c_str()}));
   graph.add(12, valueProto("y0", {2}));
   Imported result = import(modelProto(graph));
   ASSERT_EQ(result.problems.size(), 51u);

@@ -62,7 +62,8 @@ Val Importer::fromSparse(const ox::SparseTensor &sparse) {
   unsigned bits = ox::dataTypeBits(dense.type);
   std::optional<int64_t> count = ox::elementCount(sparse.dims);
   if (bits < 8 || !count || *count > (int64_t(1) << 32)) {
-    problem("initializer '" + ox::printable(dense.name) + "': a sparse tensor of this type or size is not supported");
+    problem("initializer '" + ox::printable(dense.name) +
+            "': a sparse tensor of this type or size is not supported");
     auto val = std::make_shared<Entity>();
     val->poison = true;
     return val;
@@ -165,7 +166,8 @@ static std::vector<char> knownBytes(const Known &known, MLIRContext *context) {
     else if (isFloat(known.type)) {
       llvm::APFloat number(s.f);
       bool inexact;
-      number.convert(cast<FloatType>(element).getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &inexact);
+      number.convert(cast<FloatType>(element).getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven,
+                     &inexact);
       push(static_cast<uint16_t>(number.bitcastToAPInt().getZExtValue()));
     } else if (element.getIntOrFloatBitWidth() <= 8)
       push(static_cast<int8_t>(s.i));
@@ -206,10 +208,10 @@ Value Importer::materialise(const Val &val, NodeContext *context) {
   if (val->tensor) {
     const ox::Tensor &tensor = *val->tensor;
     std::vector<int8_t> unpacked = ox::unpackSubByte(tensor);
-    ArrayRef<char> bytes = unpacked.empty() ? ArrayRef<char>(reinterpret_cast<const char *>(tensor.data.data()),
-                                                             tensor.data.size())
-                                            : ArrayRef<char>(reinterpret_cast<const char *>(unpacked.data()),
-                                                             unpacked.size());
+    ArrayRef<char> bytes =
+        unpacked.empty()
+            ? ArrayRef<char>(reinterpret_cast<const char *>(tensor.data.data()), tensor.data.size())
+            : ArrayRef<char>(reinterpret_cast<const char *>(unpacked.data()), unpacked.size());
     return val->value = constant(denseAttr(type, bytes), loc);
   }
   if (!val->known)
@@ -261,7 +263,8 @@ void Importer::importNode(const Node &node, size_t index, Scope &scope) {
   NodeContext c(*this, node, scope, opset, loc);
   if (++converted > maxConverted) {
     if (converted == maxConverted + 1)
-      c.fail("the model has more than " + Twine(maxConverted) + " nodes once its functions and loops are written out");
+      c.fail("the model has more than " + Twine(maxConverted) +
+             " nodes once its functions and loops are written out");
     c.bad = true;
   }
   bool poisoned = c.bad;
@@ -382,9 +385,9 @@ std::pair<Value, int64_t> Importer::traceDim(Value v, int64_t d) {
       return found;
     };
     int64_t fromEnd = rankOf(v) - d;
-    if (isa<nn::UnaryOp, nn::ActivationOp, nn::CastOp, nn::BitcastOp, nn::SoftmaxOp, nn::CumulativeOp, nn::TriluOp,
-            nn::LrnOp, nn::BatchNormOp, nn::GroupNormOp, nn::QuantizeOp, nn::DequantizeOp, nn::ReverseSequenceOp,
-            nn::ScatterElementsOp, nn::ScatterNdOp>(def)) {
+    if (isa<nn::UnaryOp, nn::ActivationOp, nn::CastOp, nn::BitcastOp, nn::SoftmaxOp, nn::CumulativeOp,
+            nn::TriluOp, nn::LrnOp, nn::BatchNormOp, nn::GroupNormOp, nn::QuantizeOp, nn::DequantizeOp,
+            nn::ReverseSequenceOp, nn::ScatterElementsOp, nn::ScatterNdOp>(def)) {
       v = def->getOperand(0);
     } else if (auto norm = dyn_cast<nn::LayerNormOp>(def); norm && v == norm.getY()) {
       v = norm.getX();
@@ -525,8 +528,8 @@ bool Importer::graphInputs(Scope &scope) {
     SmallVector<int64_t> shape;
     for (const ox::Dim &dim : *input.type.shape)
       shape.push_back(dim.value.value_or(ShapedType::kDynamic));
-    Value arg = leaf->addArgument(RankedTensorType::get(shape, element),
-                                  NameLoc::get(b.getStringAttr(input.name)));
+    Value arg =
+        leaf->addArgument(RankedTensorType::get(shape, element), NameLoc::get(b.getStringAttr(input.name)));
     ports.push_back({arg, input.name});
     Val val = fromValue(arg, input.type.element);
     val->name = input.name;
@@ -658,7 +661,8 @@ Imported Importer::run() {
 }
 
 void onnximport::loadDialects(MLIRContext *context) {
-  context->loadDialect<dfg::DfgDialect, nn::NnDialect, arith::ArithDialect, tensor::TensorDialect, scf::SCFDialect>();
+  context->loadDialect<dfg::DfgDialect, nn::NnDialect, arith::ArithDialect, tensor::TensorDialect,
+                       scf::SCFDialect>();
 }
 
 Imported onnximport::importModel(const ox::Model &model, const ImportOptions &options, MLIRContext *context) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The walk over a model's graphs: scopes of names, calls of functions, the leaf that is being filled, and the problems
-// that were met.
+// The walk over a model's graphs: scopes of names, calls of functions, the leaf that is being filled, and the
+// problems that were met.
 #pragma once
 
 #include "tessera/frontends/onnx/Context.h"

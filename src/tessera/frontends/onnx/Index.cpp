@@ -76,7 +76,8 @@ static void tensorScatter(NodeContext &c) {
   }
   Value indices = c.broadcast(places, c.exts(update));
   c.set(0,
-        indices ? c.one<nn::ScatterElementsOp>(nn::ScatterKind::set, cache, indices, update, uint64_t(*axis), false)
+        indices ? c.one<nn::ScatterElementsOp>(nn::ScatterKind::set, cache, indices, update, uint64_t(*axis),
+                                               false)
                 : Value(),
         c.type(0));
 }

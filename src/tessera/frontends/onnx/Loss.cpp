@@ -14,7 +14,8 @@ static Value negativeLogLikelihood(NodeContext &c, Value x, unsigned targetInput
   if (!x || !target)
     return {};
   if (c.rank(x) < 1 || c.rank(target) != c.rank(x) - 1)
-    return c.fail("expected a target of " + Twine(c.rank(x) - 1) + " dimensions, but got " + Twine(c.rank(target))),
+    return c.fail("expected a target of " + Twine(c.rank(x) - 1) + " dimensions, but got " +
+                  Twine(c.rank(target))),
            Value();
   int64_t classAxis = c.rank(x) == 1 ? 0 : 1;
   Value kept;
@@ -22,7 +23,9 @@ static Value negativeLogLikelihood(NodeContext &c, Value x, unsigned targetInput
     kept = c.binary(BinaryKind::ne, target, c.scalar(c.attrInt("ignore_index", 0), DataType::I64));
     target = c.select(kept, target, c.scalar(0, DataType::I64));
   }
-  Value picked = target ? c.one<nn::GatherElementsOp>(x, c.unsqueeze(target, {classAxis}), uint64_t(classAxis)) : Value();
+  Value picked = target
+                     ? c.one<nn::GatherElementsOp>(x, c.unsqueeze(target, {classAxis}), uint64_t(classAxis))
+                     : Value();
   Value loss = c.unary(nn::UnaryKind::neg, c.squeeze(picked, {classAxis}));
   Value weight;
   if (c.has(weightInput))

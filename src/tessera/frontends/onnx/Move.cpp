@@ -297,7 +297,9 @@ static void slice(NodeContext &c) {
     } else {
       first = start.i < -extent ? -1 : std::min(first, extent - 1);
       last = end.i < -extent ? -1 : std::min(last, extent - 1);
-      count = first > last ? (first - last - 1) / -(step == std::numeric_limits<int64_t>::min() ? step + 1 : step) + 1 : 0;
+      count = first > last
+                  ? (first - last - 1) / -(step == std::numeric_limits<int64_t>::min() ? step + 1 : step) + 1
+                  : 0;
     }
     from[axis] = count ? first : 0;
     // A single element needs no step, which may be huge.
@@ -444,7 +446,8 @@ static void spaceToDepth(NodeContext &c) {
     c.fail("expected four dimensions and a positive 'blocksize'");
     return;
   }
-  Ext n = c.ext(x, 0), depth = c.ext(x, 1), k(block), h = c.floordiv(c.ext(x, 2), k), w = c.floordiv(c.ext(x, 3), k);
+  Ext n = c.ext(x, 0), depth = c.ext(x, 1), k(block), h = c.floordiv(c.ext(x, 2), k),
+      w = c.floordiv(c.ext(x, 3), k);
   Value y = c.transpose(c.reshape(x, {n, depth, h, k, w, k}), {0, 3, 5, 1, 2, 4});
   c.set(0, c.reshape(y, {n, c.mul(depth, Ext(block * block)), h, w}), c.type(0));
 }

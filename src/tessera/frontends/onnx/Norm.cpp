@@ -24,18 +24,19 @@ static void batchNorm(NodeContext &c) {
   for (unsigned i = 0; i < 4; ++i)
     operands[i] = c.castTo(c.v(i + 1), c.type(i + 1), type);
   if (c.opset < 14 || !c.attrInt("training_mode", 0))
-    return c.set(0,
-                 c.one<nn::BatchNormOp>(x, operands[0], operands[1], operands[2], operands[3], APFloat(epsilon)),
-                 type);
+    return c.set(
+        0, c.one<nn::BatchNormOp>(x, operands[0], operands[1], operands[2], operands[3], APFloat(epsilon)),
+        type);
   // The batch's own statistics, and the running ones moved towards them.
   Ints axes = range(0, c.rank(x));
   axes.erase(axes.begin() + 1);
   Value mean = c.reduce(ReduceKind::mean, x, axes, false);
   Value centred = c.sub(x, c.along(mean, 1, c.rank(x)));
   Value variance = c.reduce(ReduceKind::mean, c.mul(centred, centred), axes, false);
-  c.set(0, mean && variance
-               ? c.one<nn::BatchNormOp>(x, operands[0], operands[1], mean, variance, APFloat(epsilon))
-               : Value(),
+  c.set(0,
+        mean && variance
+            ? c.one<nn::BatchNormOp>(x, operands[0], operands[1], mean, variance, APFloat(epsilon))
+            : Value(),
         type);
   auto running = [&](Value old, Value now) {
     return c.add(c.mul(old, c.scalar(momentum, type)), c.mul(now, c.scalar(1 - momentum, type)));
@@ -88,7 +89,8 @@ template <bool rms> static void layerNorm(NodeContext &c) {
   DataType type = c.type(0), result = rms && c.has(1) ? c.type(1) : type;
   if (result != type)
     x = c.castTo(x, type, result);
-  Operation *op = c.make<nn::LayerNormOp>(x, scale, bias, uint64_t(*axis), APFloat(c.attrFloat("epsilon", 1e-5f)), rms);
+  Operation *op =
+      c.make<nn::LayerNormOp>(x, scale, bias, uint64_t(*axis), APFloat(c.attrFloat("epsilon", 1e-5f)), rms);
   if (!op)
     return;
   c.set(0, op->getResult(0), result);
@@ -132,7 +134,8 @@ static void meanVarianceNorm(NodeContext &c) {
     return;
   llvm::sort(*axes);
   Value centred = c.sub(x, c.reduce(ReduceKind::mean, x, *axes, true));
-  Value deviation = c.unary(UnaryKind::sqrt, c.reduce(ReduceKind::mean, c.mul(centred, centred), *axes, true));
+  Value deviation =
+      c.unary(UnaryKind::sqrt, c.reduce(ReduceKind::mean, c.mul(centred, centred), *axes, true));
   c.set(0, c.div(centred, c.add(deviation, c.scalar(1e-9, type))), type);
 }
 

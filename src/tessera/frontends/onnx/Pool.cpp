@@ -23,8 +23,8 @@ static void maxPool(NodeContext &c) {
   bool ceil = c.attrInt("ceil_mode", 0), isU = isUnsigned(c.type(0));
   if (!c.wants(1))
     return c.set(0,
-                 c.one<nn::PoolOp>(ReduceKind::max, x, a->kernel, a->strides, a->pads, a->dilations, false, ceil,
-                                   uint64_t(2), isU),
+                 c.one<nn::PoolOp>(ReduceKind::max, x, a->kernel, a->strides, a->pads, a->dilations, false,
+                                   ceil, uint64_t(2), isU),
                  c.type(0));
   Operation *op = c.make<nn::MaxPoolIndicesOp>(x, a->kernel, a->strides, a->pads, a->dilations, ceil,
                                                c.attrInt("storage_order", 0) == 1, isU);
@@ -41,7 +41,8 @@ static void averagePool(NodeContext &c) {
     return;
   c.set(0,
         c.one<nn::PoolOp>(ReduceKind::mean, x, a->kernel, a->strides, a->pads, a->dilations,
-                          c.attrInt("count_include_pad", 0) != 0, c.attrInt("ceil_mode", 0) != 0, uint64_t(2), false),
+                          c.attrInt("count_include_pad", 0) != 0, c.attrInt("ceil_mode", 0) != 0, uint64_t(2),
+                          false),
         c.type(0));
 }
 

@@ -70,8 +70,8 @@ static void dequantize(NodeContext &c) {
     return;
   if (!isFloat(to))
     return void(c.fail("its result type is not supported"));
-  Value y = nn::DequantizeOp::create(c.b, c.loc, c.tt(x).clone(c.elem(work)), x, s->scale, s->zero, uint64_t(s->axis),
-                                     uint64_t(s->block), format(c.type(0)));
+  Value y = nn::DequantizeOp::create(c.b, c.loc, c.tt(x).clone(c.elem(work)), x, s->scale, s->zero,
+                                     uint64_t(s->axis), uint64_t(s->block), format(c.type(0)));
   c.set(0, c.castTo(y, work, to), to);
 }
 
@@ -88,8 +88,8 @@ static void dynamicQuantize(NodeContext &c) {
   point = c.castTo(c.activation(nn::ActivationKind::clip, point, 0, 255), f, DataType::U8);
   if (!scale || !point || c.bad)
     return void(c.fail("cannot be converted"));
-  Value y = nn::QuantizeOp::create(c.b, c.loc, c.tt(x).clone(c.elem(DataType::U8)), x, scale, point, uint64_t(0),
-                                   uint64_t(0), nn::Format::unsigned_, false);
+  Value y = nn::QuantizeOp::create(c.b, c.loc, c.tt(x).clone(c.elem(DataType::U8)), x, scale, point,
+                                   uint64_t(0), uint64_t(0), nn::Format::unsigned_, false);
   c.set(0, y, DataType::U8);
   c.set(1, scale, f);
   c.set(2, point, DataType::U8);

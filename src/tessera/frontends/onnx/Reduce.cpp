@@ -102,7 +102,8 @@ static void hardmax(NodeContext &c) {
     if (ShapedType::isDynamic(depth))
       return c.fail("a dynamic extent along the axis is not supported"), Value();
     Value place = c.one<nn::ArgReduceOp>(x, uint64_t(axis), false, false, false, false);
-    return place ? c.one<nn::OneHotOp>(place, c.constant(c.type(0), {2}, {0, 1}), uint64_t(depth), uint64_t(axis))
+    return place ? c.one<nn::OneHotOp>(place, c.constant(c.type(0), {2}, {0, 1}), uint64_t(depth),
+                                       uint64_t(axis))
                  : Value();
   });
 }

@@ -41,9 +41,9 @@ static void build(NodeContext &c, Value x, ArrayRef<double> scales, ArrayRef<dou
     return;
   c.set(0,
         nn::ResizeOp::create(c.b, c.loc, type, x, mode, coordinates, nearest, scales, roi,
-                             APFloat(c.attrFloat("cubic_coeff_a", -0.75)), c.attrInt("exclude_outside", 0) != 0,
-                             c.attrInt("antialias", 0) != 0, APFloat(c.attrFloat("extrapolation_value", 0)),
-                             isUnsigned(c.type(0))),
+                             APFloat(c.attrFloat("cubic_coeff_a", -0.75)),
+                             c.attrInt("exclude_outside", 0) != 0, c.attrInt("antialias", 0) != 0,
+                             APFloat(c.attrFloat("extrapolation_value", 0)), isUnsigned(c.type(0))),
         c.type(0));
 }
 
@@ -51,7 +51,8 @@ static void resize(NodeContext &c) {
   Value x = c.v(0);
   int64_t rank = c.rank(x);
   std::string mode = c.attrString("mode", "nearest"),
-              coordinates = c.attrString("coordinate_transformation_mode", c.opset < 11 ? "asymmetric" : "half_pixel"),
+              coordinates =
+                  c.attrString("coordinate_transformation_mode", c.opset < 11 ? "asymmetric" : "half_pixel"),
               nearest = c.attrString("nearest_mode", c.opset < 11 ? "floor" : "round_prefer_floor"),
               policy = c.attrString("keep_aspect_ratio_policy", "stretch");
   std::optional<Ints> axes = c.axes(c.hasAttr("axes") ? c.attrInts("axes") : range(0, rank), rank);
@@ -141,7 +142,9 @@ static void gridSample(NodeContext &c) {
     mode.erase(0, 2);
   std::string padding = c.attrString("padding_mode", "zeros");
   Value x = c.v(0), grid = c.castTo(c.v(1), c.type(1), c.type(0));
-  c.set(0, c.one<nn::GridSampleOp>(x, grid, StringRef(mode), StringRef(padding), c.attrInt("align_corners", 0) != 0),
+  c.set(0,
+        c.one<nn::GridSampleOp>(x, grid, StringRef(mode), StringRef(padding),
+                                c.attrInt("align_corners", 0) != 0),
         c.type(0));
 }
 
@@ -184,10 +187,12 @@ static void affineGrid(NodeContext &c) {
 
 static void roiAlign(NodeContext &c) {
   std::string mode = c.attrString("mode", "avg"),
-              coordinates = c.attrString("coordinate_transformation_mode", c.opset < 16 ? "output_half_pixel" : "half_pixel");
+              coordinates = c.attrString("coordinate_transformation_mode",
+                                         c.opset < 16 ? "output_half_pixel" : "half_pixel");
   c.set(0,
-        c.one<nn::RoiAlignOp>(c.v(0), c.v(1), c.v(2), StringRef(mode), uint64_t(c.attrInt("output_height", 1)),
-                              uint64_t(c.attrInt("output_width", 1)), uint64_t(c.attrInt("sampling_ratio", 0)),
+        c.one<nn::RoiAlignOp>(c.v(0), c.v(1), c.v(2), StringRef(mode),
+                              uint64_t(c.attrInt("output_height", 1)), uint64_t(c.attrInt("output_width", 1)),
+                              uint64_t(c.attrInt("sampling_ratio", 0)),
                               APFloat(c.attrFloat("spatial_scale", 1)), coordinates == "half_pixel"),
         c.type(0));
 }

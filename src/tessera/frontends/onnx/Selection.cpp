@@ -7,7 +7,9 @@
 using namespace tessera;
 using namespace tessera::onnximport;
 
-static bool truthy(const Known &k, int64_t i) { return isFloat(k.type) ? k.elements[i].f != 0 : k.elements[i].i != 0; }
+static bool truthy(const Known &k, int64_t i) {
+  return isFloat(k.type) ? k.elements[i].f != 0 : k.elements[i].i != 0;
+}
 
 static Known integers(ArrayRef<int64_t> dims, ArrayRef<int64_t> values) {
   Known k;
@@ -182,18 +184,21 @@ static void nonMaxSuppression(NodeContext &c) {
     const Scalar *e = &boxes->elements[(batch * n + i) * 4];
     if (centred)
       return Box{e[1].f - e[3].f / 2, e[0].f - e[2].f / 2, e[1].f + e[3].f / 2, e[0].f + e[2].f / 2};
-    return Box{std::min(e[0].f, e[2].f), std::min(e[1].f, e[3].f), std::max(e[0].f, e[2].f), std::max(e[1].f, e[3].f)};
+    return Box{std::min(e[0].f, e[2].f), std::min(e[1].f, e[3].f), std::max(e[0].f, e[2].f),
+               std::max(e[1].f, e[3].f)};
   };
   Ints chosen;
   for (int64_t batch = 0; batch < batches; ++batch)
     for (int64_t k = 0; k < classes; ++k) {
       auto score = [&](int64_t i) { return scores->elements[(batch * classes + k) * n + i].f; };
       Ints order = range(0, n), kept;
-      llvm::sort(order, [&](int64_t a, int64_t b) { return score(a) != score(b) ? score(a) > score(b) : a < b; });
+      llvm::sort(order,
+                 [&](int64_t a, int64_t b) { return score(a) != score(b) ? score(a) > score(b) : a < b; });
       for (int64_t i : order) {
         if (int64_t(kept.size()) >= limit || score(i) <= scoreLimit)
           break;
-        if (llvm::none_of(kept, [&](int64_t j) { return overlap(box(batch, i), box(batch, j)) > overlapLimit; }))
+        if (llvm::none_of(kept,
+                          [&](int64_t j) { return overlap(box(batch, i), box(batch, j)) > overlapLimit; }))
           kept.push_back(i);
       }
       for (int64_t i : kept)
@@ -210,7 +215,8 @@ static void nonMaxSuppression(NodeContext &c) {
 static void tfIdf(NodeContext &c) {
   DataType f = DataType::F32;
   Value x = c.v(0);
-  Ints starts = c.attrInts("ngram_counts"), indexes = c.attrInts("ngram_indexes"), pool = c.attrInts("pool_int64s");
+  Ints starts = c.attrInts("ngram_counts"), indexes = c.attrInts("ngram_indexes"),
+       pool = c.attrInts("pool_int64s");
   SmallVector<double> weights = c.attrFloats("weights");
   int64_t shortest = c.attrInt("min_gram_length", 1), longest = c.attrInt("max_gram_length", 1),
           skips = c.attrInt("max_skip_count", 0);
@@ -250,8 +256,9 @@ static void tfIdf(NodeContext &c) {
       for (int64_t i = 0; i < windows; ++i)
         for (int64_t j = 0; j < n; ++j)
           places.push_back(i + j * (skip + 1));
-      Value seen = c.unsqueeze(c.gather(x, c.constInts({windows, n}, places, DataType::I64), 1), {2}); // N W 1 n
-      Value hit = c.castTo(c.binary(nn::BinaryKind::eq, seen, wanted), DataType::Bool, f);             // N W G n
+      Value seen =
+          c.unsqueeze(c.gather(x, c.constInts({windows, n}, places, DataType::I64), 1), {2}); // N W 1 n
+      Value hit = c.castTo(c.binary(nn::BinaryKind::eq, seen, wanted), DataType::Bool, f);    // N W G n
       Value all = c.reduce(nn::ReduceKind::min, hit, {3}, false);
       Value count = c.reduce(nn::ReduceKind::sum, all, {1}, false); // N G
       counts = counts ? c.add(counts, count) : count;
@@ -262,8 +269,7 @@ static void tfIdf(NodeContext &c) {
     for (int64_t g = 0; g < grams; ++g) {
       if (indexes[first + g] < 0)
         return void(c.fail("an index is negative"));
-      spread[g * outputs + indexes[first + g]] =
-          mode == "TF" || weights.empty() ? 1 : weights[first + g];
+      spread[g * outputs + indexes[first + g]] = mode == "TF" || weights.empty() ? 1 : weights[first + g];
     }
     if (mode == "IDF")
       counts = c.castTo(c.binary(nn::BinaryKind::gt, counts, c.scalar(0, f)), DataType::Bool, f);
@@ -277,10 +283,8 @@ static void tfIdf(NodeContext &c) {
 
 ArrayRef<OperatorEntry> onnximport::selectionOperators() {
   static const OperatorEntry entries[] = {
-      {"NonZero", 9, lastOpset, nonZero},
-      {"Compress", 9, lastOpset, compress},
-      {"Unique", 11, lastOpset, unique},
-      {"NonMaxSuppression", 10, lastOpset, nonMaxSuppression},
+      {"NonZero", 9, lastOpset, nonZero},       {"Compress", 9, lastOpset, compress},
+      {"Unique", 11, lastOpset, unique},        {"NonMaxSuppression", 10, lastOpset, nonMaxSuppression},
       {"TfIdfVectorizer", 9, lastOpset, tfIdf},
   };
   return entries;

@@ -34,17 +34,19 @@ static void recurrent(NodeContext &c, const Cell &cell) {
     return void(c.fail("expected " + Twine(directions * cell.functions) + " activations, but got " +
                        Twine(names.size())));
   // The parameters are listed for those functions that have any, in order.
-  SmallVector<double> alphas, betas, givenA = c.attrFloats("activation_alpha"), givenB = c.attrFloats("activation_beta");
+  SmallVector<double> alphas, betas, givenA = c.attrFloats("activation_alpha"),
+                                     givenB = c.attrFloats("activation_beta");
   SmallVector<Attribute> words;
   size_t nextA = 0, nextB = 0;
   for (const std::string &name : names) {
     std::string lower = StringRef(name).lower();
-    static const char *const known[] = {"relu",     "tanh",        "sigmoid", "affine",  "leakyrelu", "thresholdedrelu",
-                                        "scaledtanh", "hardsigmoid", "elu",     "softsign", "softplus"};
+    static const char *const known[] = {
+        "relu",       "tanh",        "sigmoid", "affine",   "leakyrelu", "thresholdedrelu",
+        "scaledtanh", "hardsigmoid", "elu",     "softsign", "softplus"};
     if (!llvm::is_contained(known, StringRef(lower)))
       return void(c.fail("activation '" + ::tessera::onnx::printable(name) + "' is not supported"));
-    bool hasA = lower == "affine" || lower == "leakyrelu" || lower == "thresholdedrelu" || lower == "scaledtanh" ||
-                lower == "hardsigmoid" || lower == "elu";
+    bool hasA = lower == "affine" || lower == "leakyrelu" || lower == "thresholdedrelu" ||
+                lower == "scaledtanh" || lower == "hardsigmoid" || lower == "elu";
     bool hasB = lower == "affine" || lower == "scaledtanh" || lower == "hardsigmoid";
     alphas.push_back(hasA && nextA < givenA.size() ? givenA[nextA++] : defaultAlpha(lower));
     betas.push_back(hasB && nextB < givenB.size() ? givenB[nextB++] : lower == "hardsigmoid" ? 0.5 : 0);
@@ -59,10 +61,11 @@ static void recurrent(NodeContext &c, const Cell &cell) {
   }
   if (!x || c.bad)
     return;
-  Operation *op = c.make<nn::RecurrentOp>(cell.kind, x, w, r, bias, lengths, h, cellState, peephole,
-                                          StringRef(direction), c.b.getArrayAttr(words), ArrayRef<double>(alphas),
-                                          ArrayRef<double>(betas), llvm::APFloat(c.attrFloat("clip", 0)),
-                                          c.attrInt("linear_before_reset", 0) != 0, c.attrInt("input_forget", 0) != 0);
+  Operation *op =
+      c.make<nn::RecurrentOp>(cell.kind, x, w, r, bias, lengths, h, cellState, peephole, StringRef(direction),
+                              c.b.getArrayAttr(words), ArrayRef<double>(alphas), ArrayRef<double>(betas),
+                              llvm::APFloat(c.attrFloat("clip", 0)), c.attrInt("linear_before_reset", 0) != 0,
+                              c.attrInt("input_forget", 0) != 0);
   if (!op)
     return;
   c.set(0, perm(op->getResult(0), {2, 0, 1, 3}), type);

@@ -128,7 +128,8 @@ static void eyeLike(NodeContext &c) {
     c.fail("attribute 'dtype' names no element type: " + Twine(to));
     return;
   }
-  Value rows = c.unsqueeze(c.iota(c.ext(x, 0), DataType::I64), {1}), columns = c.iota(c.ext(x, 1), DataType::I64);
+  Value rows = c.unsqueeze(c.iota(c.ext(x, 0), DataType::I64), {1}),
+        columns = c.iota(c.ext(x, 1), DataType::I64);
   Value hit = c.binary(nn::BinaryKind::eq, c.sub(columns, rows), c.scalar(k, DataType::I64));
   auto type = static_cast<DataType>(to);
   c.set(0, c.castTo(hit, DataType::Bool, type), type);
@@ -136,12 +137,9 @@ static void eyeLike(NodeContext &c) {
 
 ArrayRef<OperatorEntry> onnximport::shapeOperators() {
   static const OperatorEntry entries[] = {
-      {"Constant", 1, lastOpset, constant},
-      {"Shape", 1, lastOpset, shape},
-      {"Size", 1, lastOpset, size},
-      {"ConstantOfShape", 9, lastOpset, constantOfShape},
-      {"Range", 11, lastOpset, rangeOf},
-      {"EyeLike", 9, lastOpset, eyeLike},
+      {"Constant", 1, lastOpset, constant}, {"Shape", 1, lastOpset, shape},
+      {"Size", 1, lastOpset, size},         {"ConstantOfShape", 9, lastOpset, constantOfShape},
+      {"Range", 11, lastOpset, rangeOf},    {"EyeLike", 9, lastOpset, eyeLike},
   };
   return entries;
 }

@@ -29,9 +29,9 @@ static Known numbers(DataType type, ArrayRef<int64_t> dims, ArrayRef<double> val
 
 namespace {
 struct Transform {
-  int64_t length = 0;     ///< of the signal
-  int64_t rows = 0;       ///< elements that come in along the axis
-  int64_t columns = 0;    ///< and go out
+  int64_t length = 0;      ///< of the signal
+  int64_t rows = 0;        ///< elements that come in along the axis
+  int64_t columns = 0;     ///< and go out
   int64_t in = 1, out = 2; ///< 1 for real numbers, 2 for complex ones
   bool inverse = false;
   bool mirrored = false; ///< what comes in is the first half of a spectrum of real numbers
@@ -99,7 +99,8 @@ static void dft(NodeContext &c) {
     return;
   int64_t parts = c.dim(x, rank - 1), extent = c.dim(x, *axis);
   if (rank < 2 || *axis == rank - 1 || ShapedType::isDynamic(extent) || (parts != 1 && parts != 2))
-    return void(c.fail("expected real or complex numbers in the last dimension, and a static extent along the axis"));
+    return void(
+        c.fail("expected real or complex numbers in the last dimension, and a static extent along the axis"));
   bool inverse = c.attrInt("inverse", 0), onesided = c.attrInt("onesided", 0);
   Transform t;
   t.inverse = inverse;
@@ -155,7 +156,8 @@ static void stft(NodeContext &c) {
   for (int64_t f = 0; f < frames; ++f)
     for (int64_t i = 0; i < length; ++i)
       places.push_back(f * *step + i);
-  Value framed = c.gather(x, c.constInts({frames, length}, places, DataType::I64), 1); // B frames length parts
+  Value framed =
+      c.gather(x, c.constInts({frames, length}, places, DataType::I64), 1); // B frames length parts
   if (window)
     framed = c.mul(framed, c.unsqueeze(window, {1}));
   Transform t;
@@ -201,8 +203,8 @@ static void melWeightMatrix(NodeContext &c) {
   if (!bins || !length || !rate || !low || !high)
     return;
   int64_t rows = *length / 2 + 1;
-  if (*bins < 1 || *length < 1 || *rate < 1 || *bins > maxKnown || rows > maxKnown || rows * *bins > maxKnown ||
-      !isFloat(type))
+  if (*bins < 1 || *length < 1 || *rate < 1 || *bins > maxKnown || rows > maxKnown ||
+      rows * *bins > maxKnown || !isFloat(type))
     return void(c.fail("its sizes or type are not supported"));
   auto mel = [](double f) { return 2595 * std::log10(1 + f / 700); };
   double from = mel(*low), step = (mel(*high) - from) / double(*bins + 2);
@@ -249,7 +251,8 @@ static Value minorOf(NodeContext &c, Value x, int64_t row, ArrayRef<int64_t> col
 static void det(NodeContext &c) {
   Value x = c.v(0);
   int64_t rank = c.rank(x);
-  if (rank < 2 || c.dim(x, rank - 1) != c.dim(x, rank - 2) || c.dim(x, rank - 1) < 1 || c.dim(x, rank - 1) > 5)
+  if (rank < 2 || c.dim(x, rank - 1) != c.dim(x, rank - 2) || c.dim(x, rank - 1) < 1 ||
+      c.dim(x, rank - 1) > 5)
     return void(c.fail("only square matrices of up to 5 x 5 are supported"));
   Value y = minorOf(c, x, 0, range(0, c.dim(x, rank - 1)));
   c.set(0, c.squeeze(y, {rank - 2, rank - 1}), c.type(0));

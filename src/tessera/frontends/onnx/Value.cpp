@@ -13,13 +13,14 @@ bool onnximport::isFloat(DataType t) {
   return t == DataType::F32 || t == DataType::F16 || t == DataType::F64 || t == DataType::BF16;
 }
 bool onnximport::isUnsigned(DataType t) {
-  return t == DataType::U8 || t == DataType::U16 || t == DataType::U32 || t == DataType::U64 || t == DataType::U4 ||
-         t == DataType::U2 || t == DataType::Bool;
+  return t == DataType::U8 || t == DataType::U16 || t == DataType::U32 || t == DataType::U64 ||
+         t == DataType::U4 || t == DataType::U2 || t == DataType::Bool;
 }
 bool onnximport::isNarrow(DataType t) { return t >= DataType::F8E4M3FN; }
 bool onnximport::isInteger(DataType t) {
-  return (t >= DataType::U8 && t <= DataType::I64) || t == DataType::Bool || t == DataType::U32 || t == DataType::U64 ||
-         t == DataType::U4 || t == DataType::I4 || t == DataType::U2 || t == DataType::I2;
+  return (t >= DataType::U8 && t <= DataType::I64) || t == DataType::Bool || t == DataType::U32 ||
+         t == DataType::U64 || t == DataType::U4 || t == DataType::I4 || t == DataType::U2 ||
+         t == DataType::I2;
 }
 
 Type onnximport::elementType(DataType type, MLIRContext *context) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the importer knows about a value of the model: its type, the SSA value it became, and its elements where they
-// follow at import time (constants, and arithmetic on shapes).
+// What the importer knows about a value of the model: its type, the SSA value it became, and its elements
+// where they follow at import time (constants, and arithmetic on shapes).
 #pragma once
 
 #include "tessera/frontends/onnx/reader/Model.h"
