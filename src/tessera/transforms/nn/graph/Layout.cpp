@@ -32,7 +32,7 @@ ConvKind nn::classifyConv(ConvOp op, const LayoutOptions &options) {
     return llvm::all_of(values, [&](int64_t each) { return each == v; });
   };
   // Transforms cost as much as they save when there are few channels to share them, or few tiles for the products.
-  bool large = y[2] * y[3] >= 64 && w[0] >= 2 * options.lanes && w[1] >= 2 * options.lanes;
+  bool large = y[2] * y[3] >= 16 && w[0] >= 2 * options.lanes && w[1] >= 2 * options.lanes;
   if (options.winograd && w[2] == 3 && w[3] == 3 && all(op.getStrides(), 1) && all(op.getDilations(), 1) && large)
     return ConvKind::Winograd;
   return ConvKind::Direct;

@@ -167,7 +167,9 @@ bool Emitter::visitConv(ConvOp op) {
     break;
   }
   case ConvKind::Winograd: {
-    int64_t tile = 4, points = tile + 2, depth = ceilDiv(channels, from) * from;
+    // With few places the larger tile's weights, four times as many as the window's, cost more to read than it saves.
+    ArrayRef<int64_t> shape = typeOf(op.getY()).getShape();
+    int64_t tile = shape[2] * shape[3] >= 64 ? 4 : 2, points = tile + 2, depth = ceilDiv(channels, from) * from;
     Value packed = constant(wLoc, {f1, points * points, depth, to}, packed::packWinograd(data, w[0], channels, tile, from, to));
     y = PackedWinogradOp::create(b, loc, x, packed, bias, tile);
     break;

@@ -279,11 +279,20 @@ Tiles packed::chooseWinograd(PackedWinogradOp op, const Machine &machine) {
     t.columns = most >= 12 ? 12 : t.columns;
   t.rows = t.columns % 4 == 0 ? 4 : t.columns % 2 == 0 ? 2 : 1;
   t.unroll = 4;
-  // The transformed tiles of a task take half of the second cache.
-  int64_t fit = machine.l2 / 2 / (points * w[2] * 4);
-  t.task = std::max<int64_t>(1, std::min<int64_t>(fit / t.columns, 4)) * t.columns;
-  if (t.task > plane && plane >= t.columns)
-    t.task = ceilDiv(plane, t.columns) * t.columns;
+  // The transformed tiles of a task take half of the second cache; more when weights come from further away, so that they come
+  // less often.
+  int64_t weights = 4 * w[0] * w[1] * w[2] * w[3], room = weights > 4 * machine.l2 ? machine.l2 * 3 / 4 : machine.l2 / 2;
+  int64_t fit = std::max<int64_t>(1, room / (points * w[2] * 4) / t.columns);
+  // Of the sizes that fit, the one with which two threads finish first.
+  int64_t units = ceilDiv(plane, t.columns), least = INT64_MAX, best = 1;
+  for (int64_t k = 1; k <= std::min(fit, units); ++k)
+    if (int64_t load = ceilDiv(ceilDiv(units, k), 2) * k; load <= least) {
+      least = load;
+      best = k;
+    }
+  if (units == 1)
+    best = std::min<int64_t>(fit, 4);
+  t.task = best * t.columns;
   // A small plane has too few tasks for two threads: its channels are shared out.
   t.split = plane <= t.task && w[0] % (2 * t.blocks) == 0 ? 2 : 1;
   return t;
