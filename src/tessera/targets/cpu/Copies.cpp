@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What bufferisation leaves between the loops of a payload: copies and fills of whole buffers. Large ones become
-// tasks, as if a schedule had tiled them.
+// What bufferisation leaves between the loops of a payload: copies and fills of whole buffers. Large ones
+// become tasks, as if a schedule had tiled them.
 #include "tessera/targets/cpu/Cpu.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -42,8 +42,8 @@ static void share(Operation *op, Value from, Value to, ArrayRef<int64_t> tiles) 
   }
   auto forall = scf::ForallOp::create(b, loc, lows, ends, steps, ValueRange{}, std::nullopt);
   b.setInsertionPointToStart(forall.getBody());
-  SmallVector<OpFoldResult> offsets(tiles.size(), b.getIndexAttr(0)), sizes = extents,
-                                                                      strides(tiles.size(), b.getIndexAttr(1));
+  SmallVector<OpFoldResult> offsets(tiles.size(), b.getIndexAttr(0)),
+      sizes = extents, strides(tiles.size(), b.getIndexAttr(1));
   AffineExpr at, extent;
   bindDims(b.getContext(), at, extent);
   unsigned next = 0;
@@ -54,12 +54,11 @@ static void share(Operation *op, Value from, Value to, ArrayRef<int64_t> tiles) 
     offsets[d] = id;
     auto rest = AffineMap::get(2, 0, {b.getAffineConstantExpr(tile), extent - at}, b.getContext());
     std::optional<int64_t> known = getConstantIntValue(extents[d]);
-    sizes[d] = known && *known % tile == 0 ? OpFoldResult(b.getIndexAttr(tile))
-                                           : affine::makeComposedFoldedAffineMin(b, loc, rest, {id, extents[d]});
+    sizes[d] = known && *known % tile == 0
+                   ? OpFoldResult(b.getIndexAttr(tile))
+                   : affine::makeComposedFoldedAffineMin(b, loc, rest, {id, extents[d]});
   }
-  auto part = [&](Value v) -> Value {
-    return memref::SubViewOp::create(b, loc, v, offsets, sizes, strides);
-  };
+  auto part = [&](Value v) -> Value { return memref::SubViewOp::create(b, loc, v, offsets, sizes, strides); };
   if (isa<MemRefType>(from.getType()))
     memref::CopyOp::create(b, loc, part(from), part(to));
   else

@@ -39,7 +39,8 @@ struct LowerBitcast : OpRewritePattern<BitcastOp> {
   }
 };
 
-/// How scale and zero point are read next to each element of x: as operands where a map says it, otherwise by index.
+/// How scale and zero point are read next to each element of x: as operands where a map says it, otherwise by
+/// index.
 struct Parameters {
   SmallVector<Value> operands; ///< x first
   SmallVector<AffineMap> maps;
@@ -87,8 +88,8 @@ struct LowerQuantize : OpRewritePattern<QuantizeOp> {
     Location loc = op.getLoc();
     RankedTensorType type = typeOf(op.getY());
     Parameters p(rewriter, op.getX(), op.getScale(), op.getZero(), op.getAxis(), op.getBlock());
-    Value y = mapElements(rewriter, loc, extentsOf(rewriter, loc, op.getX()), type.getElementType(), p.operands, p.maps,
-                          [&](OpBuilder &b, Location at, ValueRange args) {
+    Value y = mapElements(rewriter, loc, extentsOf(rewriter, loc, op.getX()), type.getElementType(),
+                          p.operands, p.maps, [&](OpBuilder &b, Location at, ValueRange args) {
                             return quantize(op, b, at, p.elements(b, at, args), type.getElementType());
                           });
     rewriter.replaceOp(op, castTo(rewriter, loc, y, type));
@@ -99,7 +100,8 @@ struct LowerQuantize : OpRewritePattern<QuantizeOp> {
     Value x = e[0], scale = e[1];
     // In the operands' own type when they agree, which decides how the quotient is rounded.
     if (x.getType() != scale.getType() || !isa<FloatType>(x.getType())) {
-      Type common = x.getType().isF64() || scale.getType().isF64() ? Type(b.getF64Type()) : Type(b.getF32Type());
+      Type common =
+          x.getType().isF64() || scale.getType().isF64() ? Type(b.getF64Type()) : Type(b.getF32Type());
       x = emitCast(b, loc, x, common);
       scale = emitCast(b, loc, scale, common);
     }
@@ -148,7 +150,8 @@ struct LowerDequantize : OpRewritePattern<DequantizeOp> {
                             SmallVector<Value> e = p.elements(b, at, args);
                             Value x = number(b, at, e[0], op.getFrom(), isUnsigned);
                             if (e.size() > 2)
-                              x = emitBinary(b, at, BinaryKind::sub, x, number(b, at, e[2], op.getFrom(), isUnsigned));
+                              x = emitBinary(b, at, BinaryKind::sub, x,
+                                             number(b, at, e[2], op.getFrom(), isUnsigned));
                             x = emitCast(b, at, x, computed);
                             x = emitBinary(b, at, BinaryKind::mul, x, emitCast(b, at, e[1], computed));
                             return emitCast(b, at, x, result);

@@ -24,11 +24,12 @@ struct LowerUnary : OpRewritePattern<UnaryOp> {
 struct LowerActivation : OpRewritePattern<ActivationOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ActivationOp op, PatternRewriter &rewriter) const override {
-    Value y = mapBroadcast(rewriter, op.getLoc(), op.getX(), typeOf(op.getY()),
-                           [&](OpBuilder &b, Location loc, ValueRange args) {
-                             return emitActivation(b, loc, op.getKind(), args[0], op.getAlpha().convertToDouble(),
-                                                   op.getBeta().convertToDouble(), op.getIsUnsigned());
-                           });
+    Value y =
+        mapBroadcast(rewriter, op.getLoc(), op.getX(), typeOf(op.getY()),
+                     [&](OpBuilder &b, Location loc, ValueRange args) {
+                       return emitActivation(b, loc, op.getKind(), args[0], op.getAlpha().convertToDouble(),
+                                             op.getBeta().convertToDouble(), op.getIsUnsigned());
+                     });
     rewriter.replaceOp(op, y);
     return success();
   }
@@ -67,21 +68,22 @@ struct LowerBatchNorm : OpRewritePattern<BatchNormOp> {
     Type computed = type.getElementType().isF64() ? type.getElementType() : Type(rewriter.getF32Type());
     double epsilon = op.getEpsilon().convertToDouble();
     RankedTensorType channel = RankedTensorType::get(typeOf(op.getScale()).getShape(), computed);
-    Value factor = mapBroadcast(rewriter, loc, {op.getScale(), op.getVariance()}, channel,
-                                [&](OpBuilder &b, Location at, ValueRange args) -> Value {
-                                  Value scale = emitCast(b, at, args[0], computed),
-                                        variance = emitCast(b, at, args[1], computed);
-                                  variance = arith::AddFOp::create(b, at, variance, constantOf(b, at, computed, epsilon));
-                                  return arith::DivFOp::create(b, at, scale, math::SqrtOp::create(b, at, variance));
-                                });
+    Value factor = mapBroadcast(
+        rewriter, loc, {op.getScale(), op.getVariance()}, channel,
+        [&](OpBuilder &b, Location at, ValueRange args) -> Value {
+          Value scale = emitCast(b, at, args[0], computed), variance = emitCast(b, at, args[1], computed);
+          variance = arith::AddFOp::create(b, at, variance, constantOf(b, at, computed, epsilon));
+          return arith::DivFOp::create(b, at, scale, math::SqrtOp::create(b, at, variance));
+        });
     unsigned rank = type.getRank();
     AffineMap byChannel = AffineMap::get(rank, 0, rewriter.getAffineDimExpr(rank > 1 ? 1 : 0));
     SmallVector<AffineMap> maps(4, byChannel);
     maps[0] = rewriter.getMultiDimIdentityMap(rank);
-    Value y = mapElements(rewriter, loc, extentsOf(rewriter, loc, op.getX()), typeOf(op.getY()).getElementType(),
-                          {op.getX(), op.getMean(), factor, op.getBias()}, maps,
-                          [&](OpBuilder &b, Location at, ValueRange args) {
-                            Value x = emitCast(b, at, args[0], computed), mean = emitCast(b, at, args[1], computed),
+    Value y = mapElements(rewriter, loc, extentsOf(rewriter, loc, op.getX()),
+                          typeOf(op.getY()).getElementType(), {op.getX(), op.getMean(), factor, op.getBias()},
+                          maps, [&](OpBuilder &b, Location at, ValueRange args) {
+                            Value x = emitCast(b, at, args[0], computed),
+                                  mean = emitCast(b, at, args[1], computed),
                                   bias = emitCast(b, at, args[3], computed);
                             Value centred = arith::SubFOp::create(b, at, x, mean);
                             Value scaled = arith::MulFOp::create(b, at, centred, args[2]);

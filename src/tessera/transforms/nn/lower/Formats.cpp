@@ -91,7 +91,8 @@ static Value encodeExponent(Bits s, Value x, bool wrap, StringRef roundMode) {
   } else if (roundMode == "down") {
     more = integerOf(s.b, s.loc, s.b.getI1Type(), 0);
   } else {
-    // Half goes to even, and every exponent but 0 counts as odd, since the mantissa's leading 1 is not stored.
+    // Half goes to even, and every exponent but 0 counts as odd, since the mantissa's leading 1 is not
+    // stored.
     Value half = s.cmp(P::ne, s.andi(u, 0x400000), 0);
     Value above = s.cmp(P::ne, s.andi(u, 0x3fffff), 0), odd = s.cmp(P::sgt, exponent, 0);
     more = s.both(half, arith::OrIOp::create(s.b, s.loc, above, odd));
@@ -116,10 +117,9 @@ static Value encodeFloat(Bits s, Value x, Format format, bool wrap, StringRef ro
   // Subnormal ones count steps; larger numbers are bounded so that the conversion is defined.
   Value steps = arith::MulFOp::create(s.b, s.loc, size, s.f(std::ldexp(1.0, l.bias - 1 + l.mantissa)));
   steps = arith::MinNumFOp::create(s.b, s.loc, steps, s.f(std::ldexp(1.0, l.mantissa + 1)));
-  Value subnormal =
-      arith::FPToSIOp::create(s.b, s.loc, s.i32, math::RoundEvenOp::create(s.b, s.loc, steps));
-  Value isNormal = arith::CmpFOp::create(s.b, s.loc, arith::CmpFPredicate::OGE, size,
-                                         s.f(std::ldexp(1.0, 1 - l.bias)));
+  Value subnormal = arith::FPToSIOp::create(s.b, s.loc, s.i32, math::RoundEvenOp::create(s.b, s.loc, steps));
+  Value isNormal =
+      arith::CmpFOp::create(s.b, s.loc, arith::CmpFPredicate::OGE, size, s.f(std::ldexp(1.0, 1 - l.bias)));
   Value code = s.pick(isNormal, normal, subnormal);
   bool saturate = !wrap || l.nan < 0;
   int beyond = saturate ? l.max : l.inf >= 0 ? l.inf : l.nan;

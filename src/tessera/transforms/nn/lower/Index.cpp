@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The lowering of what computes the place an element comes from, or is taken at places that other elements name.
-// All of it is loops over the result, each element independent of the others.
+// The lowering of what computes the place an element comes from, or is taken at places that other elements
+// name. All of it is loops over the result, each element independent of the others.
 #include "tessera/transforms/nn/lower/Support.h"
 
 using namespace tessera;
@@ -23,7 +23,8 @@ struct LowerTrilu : OpRewritePattern<TriluOp> {
     Value y = mapElements(
         rewriter, loc, extentsOf(rewriter, loc, op.getX()), type.getElementType(), op.getX(),
         identity(rewriter, rank), [&](OpBuilder &b, Location at, ValueRange args) -> Value {
-          Value row = linalg::IndexOp::create(b, at, rank - 2), column = linalg::IndexOp::create(b, at, rank - 1);
+          Value row = linalg::IndexOp::create(b, at, rank - 2),
+                column = linalg::IndexOp::create(b, at, rank - 1);
           Value diagonal = arith::AddIOp::create(b, at, row, indexOf(b, at, op.getK()));
           Value keep = arith::CmpIOp::create(
               b, at, op.getUpper() ? arith::CmpIPredicate::sge : arith::CmpIPredicate::sle, column, diagonal);
@@ -43,19 +44,19 @@ struct LowerReverseSequence : OpRewritePattern<ReverseSequenceOp> {
     int64_t time = axisOf(op.getTimeAxis(), rank), batch = axisOf(op.getBatchAxis(), rank);
     SmallVector<OpFoldResult> extents = extentsOf(rewriter, loc, op.getX());
     auto byBatch = AffineMap::get(rank, 0, rewriter.getAffineDimExpr(batch));
-    Value y = mapElements(
-        rewriter, loc, extents, type.getElementType(), op.getLengths(), byBatch,
-        [&](OpBuilder &b, Location at, ValueRange args) -> Value {
-          SmallVector<Value> ids = loopIndices(b, at, rank);
-          Value length = arith::IndexCastOp::create(b, at, b.getIndexType(), args[0]);
-          // A length beyond the sequence must not lead out of the memory.
-          length = arith::MinSIOp::create(b, at, length, asValue(b, at, extents[time]));
-          Value inside = arith::CmpIOp::create(b, at, arith::CmpIPredicate::slt, ids[time], length);
-          Value last = arith::SubIOp::create(b, at, length, indexOf(b, at, 1));
-          Value mirrored = arith::SubIOp::create(b, at, last, ids[time]);
-          ids[time] = arith::SelectOp::create(b, at, inside, mirrored, ids[time]);
-          return tensor::ExtractOp::create(b, at, op.getX(), ids);
-        });
+    Value y = mapElements(rewriter, loc, extents, type.getElementType(), op.getLengths(), byBatch,
+                          [&](OpBuilder &b, Location at, ValueRange args) -> Value {
+                            SmallVector<Value> ids = loopIndices(b, at, rank);
+                            Value length = arith::IndexCastOp::create(b, at, b.getIndexType(), args[0]);
+                            // A length beyond the sequence must not lead out of the memory.
+                            length = arith::MinSIOp::create(b, at, length, asValue(b, at, extents[time]));
+                            Value inside =
+                                arith::CmpIOp::create(b, at, arith::CmpIPredicate::slt, ids[time], length);
+                            Value last = arith::SubIOp::create(b, at, length, indexOf(b, at, 1));
+                            Value mirrored = arith::SubIOp::create(b, at, last, ids[time]);
+                            ids[time] = arith::SelectOp::create(b, at, inside, mirrored, ids[time]);
+                            return tensor::ExtractOp::create(b, at, op.getX(), ids);
+                          });
     rewriter.replaceOp(op, castTo(rewriter, loc, y, type));
     return success();
   }
@@ -106,8 +107,9 @@ struct LowerOneHot : OpRewritePattern<OneHotOp> {
     Value y = mapElements(rewriter, loc, extents, type.getElementType(), op.getIndices(), map,
                           [&](OpBuilder &b, Location at, ValueRange args) -> Value {
                             Value id = linalg::IndexOp::create(b, at, axis);
-                            Value wanted = isa<FloatType>(indexType) ? emitCast(b, at, args[0], b.getI64Type())
-                                                                     : args[0];
+                            Value wanted = isa<FloatType>(indexType)
+                                               ? emitCast(b, at, args[0], b.getI64Type())
+                                               : args[0];
                             wanted = arith::IndexCastOp::create(b, at, b.getIndexType(), wanted);
                             Value below = arith::SubIOp::create(b, at, id, indexOf(b, at, op.getDepth()));
                             auto equal = [&](Value v) -> Value {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From operations of networks to loops on tensors (linalg, tensor, scf, arith, math), inside one node. What an
-// operation means is decided here and in the oracle, which share nothing.
+// From operations of networks to loops on tensors (linalg, tensor, scf, arith, math), inside one node. What
+// an operation means is decided here and in the oracle, which share nothing.
 #pragma once
 
 #include "tessera/ir/dfg/Dfg.h"
@@ -19,12 +19,12 @@ void populateElementwise(RewritePatternSet &patterns); ///< unary, activation, b
 void populateCast(RewritePatternSet &patterns);        ///< cast, bitcast, quantize, dequantize
 void populateReduce(RewritePatternSet &patterns);      ///< reduce, arg_reduce
 void populateOrder(RewritePatternSet &patterns);       ///< cumulative, topk
-void populateShape(RewritePatternSet &patterns);       ///< reshape, transpose, broadcast, tile, concat, slice, pad
-void populateIndex(RewritePatternSet &patterns);       ///< trilu, reverse_sequence, iota, one_hot, gathers
-void populateScatter(RewritePatternSet &patterns);     ///< scatters, columns_to_image
-void populateContract(RewritePatternSet &patterns);    ///< matmul, einsum, convolutions
-void populateWindow(RewritePatternSet &patterns);      ///< pools, lrn, resize, grid_sample, roi_align
-void populateNorm(RewritePatternSet &patterns);        ///< layer_norm, group_norm, softmax
-void populateSequence(RewritePatternSet &patterns);    ///< recurrent, attention
+void populateShape(RewritePatternSet &patterns); ///< reshape, transpose, broadcast, tile, concat, slice, pad
+void populateIndex(RewritePatternSet &patterns); ///< trilu, reverse_sequence, iota, one_hot, gathers
+void populateScatter(RewritePatternSet &patterns);  ///< scatters, columns_to_image
+void populateContract(RewritePatternSet &patterns); ///< matmul, einsum, convolutions
+void populateWindow(RewritePatternSet &patterns);   ///< pools, lrn, resize, grid_sample, roi_align
+void populateNorm(RewritePatternSet &patterns);     ///< layer_norm, group_norm, softmax
+void populateSequence(RewritePatternSet &patterns); ///< recurrent, attention
 
 } // namespace tessera::nn

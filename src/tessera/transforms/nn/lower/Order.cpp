@@ -9,18 +9,19 @@ using namespace tessera::nn;
 static Value reversed(OpBuilder &b, Location loc, Value x, int64_t axis) {
   SmallVector<OpFoldResult> extents = extentsOf(b, loc, x);
   Value extent = asValue(b, loc, extents[axis]);
-  return generate(b, loc, extents, typeOf(x).getElementType(), [&](OpBuilder &b, Location at, ValueRange ids) -> Value {
-    SmallVector<Value> place(ids);
-    Value last = arith::SubIOp::create(b, at, extent, indexOf(b, at, 1));
-    place[axis] = arith::SubIOp::create(b, at, last, ids[axis]);
-    return tensor::ExtractOp::create(b, at, x, place);
-  });
+  return generate(b, loc, extents, typeOf(x).getElementType(),
+                  [&](OpBuilder &b, Location at, ValueRange ids) -> Value {
+                    SmallVector<Value> place(ids);
+                    Value last = arith::SubIOp::create(b, at, extent, indexOf(b, at, 1));
+                    place[axis] = arith::SubIOp::create(b, at, last, ids[axis]);
+                    return tensor::ExtractOp::create(b, at, x, place);
+                  });
 }
 
 namespace {
 
-// cumulative → a linalg.generic whose axis is a reduction, so that it runs in order, with two results: all prefixes,
-// and the value so far
+// cumulative → a linalg.generic whose axis is a reduction, so that it runs in order, with two results: all
+// prefixes, and the value so far
 struct LowerCumulative : OpRewritePattern<CumulativeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(CumulativeOp op, PatternRewriter &rewriter) const override {
@@ -73,8 +74,8 @@ struct BestList {
 
   // Whether an element goes before entry `at`; an entry without a place is empty.
   Value goesBefore(OpBuilder &b, Value element, Value entry, Value place) const {
-    Value empty = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, place,
-                                        integerOf(b, loc, b.getI64Type(), 0));
+    Value empty =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, place, integerOf(b, loc, b.getI64Type(), 0));
     Value better = emitPrecedes(b, loc, element, entry, smallest, isUnsigned);
     return arith::OrIOp::create(b, loc, empty, better);
   }
@@ -82,19 +83,24 @@ struct BestList {
   // The lists after `element`, which stands at `place`, has pushed worse ones back by one.
   SmallVector<Value> insert(OpBuilder &b, Value element, Value place, Value values, Value places) const {
     Value zero = indexOf(b, loc, 0), one = indexOf(b, loc, 1), last = indexOf(b, loc, k - 1);
-    Value worst = tensor::ExtractOp::create(b, loc, values, last), worstPlace = tensor::ExtractOp::create(b, loc, places, last);
+    Value worst = tensor::ExtractOp::create(b, loc, values, last),
+          worstPlace = tensor::ExtractOp::create(b, loc, places, last);
     Value wanted = goesBefore(b, element, worst, worstPlace);
     Value end = arith::SelectOp::create(b, loc, wanted, indexOf(b, loc, k), zero);
     auto loop = scf::ForOp::create(
-        b, loc, zero, end, one, ValueRange{values, places, element, place},
+        b, loc, zero, end, one,
+        ValueRange{values, places, element, place, integerOf(b, loc, b.getI1Type(), 0)},
         [&](OpBuilder &b, Location at, Value i, ValueRange state) {
           Value entry = tensor::ExtractOp::create(b, at, state[0], i);
           Value entryPlace = tensor::ExtractOp::create(b, at, state[1], i);
-          Value swap = goesBefore(b, state[2], entry, entryPlace);
+          // Behind the place that was found everything moves on, ties too.
+          Value swap = arith::OrIOp::create(b, at, state[4], goesBefore(b, state[2], entry, entryPlace));
           auto pick = [&](Value x, Value y) -> Value { return arith::SelectOp::create(b, at, swap, x, y); };
           Value newValues = tensor::InsertOp::create(b, at, pick(state[2], entry), state[0], i);
           Value newPlaces = tensor::InsertOp::create(b, at, pick(state[3], entryPlace), state[1], i);
-          scf::YieldOp::create(b, at, ValueRange{newValues, newPlaces, pick(entry, state[2]), pick(entryPlace, state[3])});
+          scf::YieldOp::create(
+              b, at,
+              ValueRange{newValues, newPlaces, pick(entry, state[2]), pick(entryPlace, state[3]), swap});
         });
     return {loop.getResult(0), loop.getResult(1)};
   }
@@ -114,13 +120,12 @@ struct LowerTopK : OpRewritePattern<TopKOp> {
     extents[axis] = rewriter.getIndexAttr(k);
     Value values = emptyOf(rewriter, loc, extents, element), places = emptyOf(rewriter, loc, extents, i64);
     if (k > 0) {
-      SmallVector<OpFoldResult> lows(rank, rewriter.getIndexAttr(0)), steps(rank, rewriter.getIndexAttr(1)), ends = extents;
+      SmallVector<OpFoldResult> lows(rank, rewriter.getIndexAttr(0)), steps(rank, rewriter.getIndexAttr(1)),
+          ends = extents;
       ends[axis] = rewriter.getIndexAttr(1);
       auto forall = scf::ForallOp::create(
           rewriter, loc, lows, ends, steps, ValueRange{values, places}, std::nullopt,
-          [&](OpBuilder &b, Location at, ValueRange args) {
-            rows(op, b, at, args, axis, extent);
-          });
+          [&](OpBuilder &b, Location at, ValueRange args) { rows(op, b, at, args, axis, extent); });
       values = forall.getResult(0);
       places = forall.getResult(1);
     }
@@ -138,14 +143,15 @@ struct LowerTopK : OpRewritePattern<TopKOp> {
     Value places = filledWith(b, loc, size, integerOf(b, loc, i64, -1));
     SmallVector<Value> ids(args.take_front(rank));
     BestList list{b, loc, k, op.getSmallest(), op.getIsUnsigned()};
-    auto loop = scf::ForOp::create(b, loc, indexOf(b, loc, 0), extent, indexOf(b, loc, 1), ValueRange{values, places},
-                                   [&](OpBuilder &b, Location at, Value i, ValueRange state) {
-                                     SmallVector<Value> at_ = ids;
-                                     at_[axis] = i;
-                                     Value e = tensor::ExtractOp::create(b, at, op.getX(), at_);
-                                     Value place = arith::IndexCastOp::create(b, at, i64, i);
-                                     scf::YieldOp::create(b, at, list.insert(b, e, place, state[0], state[1]));
-                                   });
+    auto loop =
+        scf::ForOp::create(b, loc, indexOf(b, loc, 0), extent, indexOf(b, loc, 1), ValueRange{values, places},
+                           [&](OpBuilder &b, Location at, Value i, ValueRange state) {
+                             SmallVector<Value> at_ = ids;
+                             at_[axis] = i;
+                             Value e = tensor::ExtractOp::create(b, at, op.getX(), at_);
+                             Value place = arith::IndexCastOp::create(b, at, i64, i);
+                             scf::YieldOp::create(b, at, list.insert(b, e, place, state[0], state[1]));
+                           });
     SmallVector<OpFoldResult> offsets(ids.begin(), ids.end()), sizes(rank, b.getIndexAttr(1)),
         strides(rank, b.getIndexAttr(1));
     offsets[axis] = b.getIndexAttr(0);
@@ -153,7 +159,8 @@ struct LowerTopK : OpRewritePattern<TopKOp> {
     auto done = scf::InParallelOp::create(b, loc);
     b.setInsertionPointToStart(done.getBody());
     for (unsigned r = 0; r < 2; ++r)
-      tensor::ParallelInsertSliceOp::create(b, loc, loop.getResult(r), args[rank + r], offsets, sizes, strides);
+      tensor::ParallelInsertSliceOp::create(b, loc, loop.getResult(r), args[rank + r], offsets, sizes,
+                                            strides);
   }
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The lowering of reductions along axes. Half types accumulate in f32; the mean of integers accumulates in i64.
+// The lowering of reductions along axes. Half types accumulate in f32; the mean of integers accumulates in
+// i64.
 #include "tessera/transforms/nn/lower/Support.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -39,11 +40,13 @@ Value nn::leastOf(OpBuilder &b, Location loc, Type type, bool isUnsigned) {
 
 Value nn::greatestOf(OpBuilder &b, Location loc, Type type, bool isUnsigned) {
   if (auto floating = dyn_cast<FloatType>(type))
-    return arith::ConstantOp::create(b, loc, FloatAttr::get(type, APFloat::getInf(floating.getFloatSemantics())));
+    return arith::ConstantOp::create(b, loc,
+                                     FloatAttr::get(type, APFloat::getInf(floating.getFloatSemantics())));
   unsigned width = type.getIntOrFloatBitWidth();
   isUnsigned |= width == 1;
   return arith::ConstantOp::create(
-      b, loc, IntegerAttr::get(type, isUnsigned ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width)));
+      b, loc,
+      IntegerAttr::get(type, isUnsigned ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width)));
 }
 
 Value nn::reduceElements(OpBuilder &b, Location loc, ValueRange operands, ArrayRef<AffineMap> maps,
@@ -136,11 +139,10 @@ struct LowerReduce : OpRewritePattern<ReduceOp> {
       operands.push_back(shift);
     if (computed != element || n || shift || kind == ReduceKind::l2 || kind == ReduceKind::log_sum) {
       auto reducedType = RankedTensorType::get(typeOf(sum).getShape(), element);
-      sum = mapBroadcast(rewriter, loc, operands, reducedType,
-                         [&](OpBuilder &b, Location at, ValueRange args) {
-                           return emitCast(b, at, finish(b, at, kind, args, n, isUnsigned), element, isUnsigned,
-                                           isUnsigned);
-                         });
+      sum =
+          mapBroadcast(rewriter, loc, operands, reducedType, [&](OpBuilder &b, Location at, ValueRange args) {
+            return emitCast(b, at, finish(b, at, kind, args, n, isUnsigned), element, isUnsigned, isUnsigned);
+          });
     }
     rewriter.replaceOp(op, keep(rewriter, loc, sum, r, type));
     return success();
@@ -175,10 +177,11 @@ struct LowerReduce : OpRewritePattern<ReduceOp> {
     }
     // log(sum(exp(x))) = m + log(sum(exp(x - m))) with the largest x as m, unless that is infinite
     Value largest = r.runBinary(BinaryKind::max, leastOf(b, loc, computed), nullptr);
-    shift = mapBroadcast(b, loc, largest, typeOf(largest), [&](OpBuilder &b, Location at, ValueRange args) -> Value {
-      Value infinite = emitUnary(b, at, UnaryKind::isinf, args[0]);
-      return arith::SelectOp::create(b, at, infinite, constantOf(b, at, computed, 0), args[0]);
-    });
+    shift = mapBroadcast(
+        b, loc, largest, typeOf(largest), [&](OpBuilder &b, Location at, ValueRange args) -> Value {
+          Value infinite = emitUnary(b, at, UnaryKind::isinf, args[0]);
+          return arith::SelectOp::create(b, at, infinite, constantOf(b, at, computed, 0), args[0]);
+        });
     SmallVector<AffineExpr> kept;
     for (auto [d, isReduced] : llvm::enumerate(r.reduced))
       if (!isReduced)
@@ -193,7 +196,8 @@ struct LowerReduce : OpRewritePattern<ReduceOp> {
                           });
   }
 
-  static Value finish(OpBuilder &b, Location loc, ReduceKind kind, ValueRange args, Value n, bool isUnsigned) {
+  static Value finish(OpBuilder &b, Location loc, ReduceKind kind, ValueRange args, Value n,
+                      bool isUnsigned) {
     Value v = args[0];
     if (kind == ReduceKind::mean) {
       Value count = arith::IndexCastOp::create(b, loc, b.getI64Type(), n);
@@ -276,17 +280,17 @@ struct LowerArgReduce : OpRewritePattern<ArgReduceOp> {
     AffineMap outer = AffineMap::get(rank, 0, kept, rewriter.getContext());
     auto generic = linalg::GenericOp::create(
         rewriter, loc, TypeRange{values.getType(), places.getType()}, ValueRange{op.getX()},
-        ValueRange{values, places}, ArrayRef<AffineMap>{rewriter.getMultiDimIdentityMap(rank), outer, outer}, iterators,
-        [&](OpBuilder &b, Location at, ValueRange args) {
+        ValueRange{values, places}, ArrayRef<AffineMap>{rewriter.getMultiDimIdentityMap(rank), outer, outer},
+        iterators, [&](OpBuilder &b, Location at, ValueRange args) {
           Value id = linalg::IndexOp::create(b, at, axis);
           id = arith::IndexCastOp::create(b, at, i64, id);
           // One that is no better than the best so far stays behind it, unless the last is wanted.
-          Value take = op.getLast()
-                           ? arith::XOrIOp::create(b, at,
-                                                   emitPrecedes(b, at, args[1], args[0], op.getMin(), op.getIsUnsigned()),
-                                                   integerOf(b, at, b.getI1Type(), 1))
-                                 .getResult()
-                           : emitPrecedes(b, at, args[0], args[1], op.getMin(), op.getIsUnsigned());
+          Value take = op.getLast() ? arith::XOrIOp::create(b, at,
+                                                            emitPrecedes(b, at, args[1], args[0], op.getMin(),
+                                                                         op.getIsUnsigned()),
+                                                            integerOf(b, at, b.getI1Type(), 1))
+                                          .getResult()
+                                    : emitPrecedes(b, at, args[0], args[1], op.getMin(), op.getIsUnsigned());
           Value value = arith::SelectOp::create(b, at, take, args[0], args[1]);
           Value place = arith::SelectOp::create(b, at, take, id, args[2]);
           linalg::YieldOp::create(b, at, ValueRange{value, place});

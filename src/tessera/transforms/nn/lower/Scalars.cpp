@@ -225,10 +225,12 @@ static Value activationFloat(Scalar s, ActivationKind kind, Value x, double alph
 // clip on integers; a bound outside of the type does nothing.
 static Value clipInteger(Scalar s, Value x, double low, double high, bool isUnsigned) {
   unsigned width = s.type.getIntOrFloatBitWidth();
-  double least = isUnsigned ? 0 : -std::ldexp(1.0, width - 1), most = std::ldexp(1.0, isUnsigned ? width : width - 1);
+  double least = isUnsigned ? 0 : -std::ldexp(1.0, width - 1),
+         most = std::ldexp(1.0, isUnsigned ? width : width - 1);
   auto bound = [&](double v) { return isUnsigned && v >= 0 ? s.i(int64_t(uint64_t(v))) : s.i(int64_t(v)); };
   if (low > least && low < most)
-    x = isUnsigned ? s.f<arith::MaxUIOp>(x, bound(std::ceil(low))) : s.f<arith::MaxSIOp>(x, bound(std::ceil(low)));
+    x = isUnsigned ? s.f<arith::MaxUIOp>(x, bound(std::ceil(low)))
+                   : s.f<arith::MaxSIOp>(x, bound(std::ceil(low)));
   if (high >= least && high < most)
     x = isUnsigned ? s.f<arith::MinUIOp>(x, bound(std::floor(high)))
                    : s.f<arith::MinSIOp>(x, bound(std::floor(high)));
@@ -296,8 +298,8 @@ static Value binaryFloat(Scalar s, BinaryKind kind, Value x, Value y) {
   }
 }
 
-// x / y and x % y where the processor would trap: a divisor of 0 gives 0 (and the remainder x), the least number
-// by -1 wraps.
+// x / y and x % y where the processor would trap: a divisor of 0 gives 0 (and the remainder x), the least
+// number by -1 wraps.
 static Value divideInteger(Scalar s, BinaryKind kind, Value x, Value y, bool isUnsigned) {
   Value zero = s.i(0), one = s.i(1);
   Value none = s.cmp(arith::CmpIPredicate::eq, y, zero);
@@ -388,9 +390,9 @@ Value nn::emitBinary(OpBuilder &b, Location loc, BinaryKind kind, Value x, Value
   if (kind == BinaryKind::pow && type != y.getType()) {
     // Base and exponent of different types: as floats unless both are integers.
     bool integers = !isa<FloatType>(type) && !isa<FloatType>(y.getType());
-    Type common = integers                  ? Type(b.getI64Type())
-                  : isa<FloatType>(type)    ? (type.isF64() ? type : Type(b.getF32Type()))
-                                            : Type(b.getF64Type());
+    Type common = integers               ? Type(b.getI64Type())
+                  : isa<FloatType>(type) ? (type.isF64() ? type : Type(b.getF32Type()))
+                                         : Type(b.getF64Type());
     if (isa<FloatType>(common) && y.getType().isF64())
       common = b.getF64Type();
     Value r = emitBinary(b, loc, kind, emitCast(b, loc, x, common, isUnsigned), emitCast(b, loc, y, common));
@@ -407,8 +409,8 @@ Value nn::emitBinary(OpBuilder &b, Location loc, BinaryKind kind, Value x, Value
 // Conversions and indices
 //===----------------------------------------------------------------------===//
 
-// A float → the integer it truncates to. What does not fit 32 (or 64) bits is saturated, and NaN gives 0; narrower
-// integers keep the lower bits of that, as processors do.
+// A float → the integer it truncates to. What does not fit 32 (or 64) bits is saturated, and NaN gives 0;
+// narrower integers keep the lower bits of that, as processors do.
 static Value toInteger(OpBuilder &b, Location loc, Value x, Type to, bool toUnsigned) {
   Scalar s{b, loc, x.getType()};
   unsigned width = to.getIntOrFloatBitWidth();

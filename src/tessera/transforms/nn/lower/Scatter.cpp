@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The lowering of what writes to places that other elements name. Updates may meet at one place, so they run in
-// order; only sums of columns are turned around into loops over the result.
+// The lowering of what writes to places that other elements name. Updates may meet at one place, so they run
+// in order; only sums of columns are turned around into loops over the result.
 #include "tessera/transforms/nn/lower/Support.h"
 
 using namespace tessera;
 using namespace tessera::nn;
 
-// Loops over `extents` in order that rewrite a tensor: `body` gets the indices and the tensor, returns the next one.
+// Loops over `extents` in order that rewrite a tensor: `body` gets the indices and the tensor, returns the
+// next one.
 static Value inOrder(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> extents, Value init,
                      function_ref<Value(OpBuilder &, Location, ValueRange, Value)> body) {
   Value zero = indexOf(b, loc, 0), one = indexOf(b, loc, 1);
@@ -23,8 +24,8 @@ static Value inOrder(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> extents,
 }
 
 // The element that a place holds after an update.
-static Value updated(OpBuilder &b, Location loc, ScatterKind kind, Value whole, ValueRange place, Value update,
-                     bool isUnsigned) {
+static Value updated(OpBuilder &b, Location loc, ScatterKind kind, Value whole, ValueRange place,
+                     Value update, bool isUnsigned) {
   BinaryKind combine = kind == ScatterKind::add   ? BinaryKind::add
                        : kind == ScatterKind::mul ? BinaryKind::mul
                        : kind == ScatterKind::max ? BinaryKind::max
@@ -105,7 +106,8 @@ struct LowerColumnsToImage : OpRewritePattern<ColumnsToImageOp> {
     if (type.isDynamicDim(0))
       extents[0] = tensor::getMixedSize(rewriter, loc, op.getX(), 0);
     if (type.isDynamicDim(1))
-      extents[1] = applyExpr(rewriter, loc, n.floorDiv(taps), {tensor::getMixedSize(rewriter, loc, op.getX(), 1)});
+      extents[1] =
+          applyExpr(rewriter, loc, n.floorDiv(taps), {tensor::getMixedSize(rewriter, loc, op.getX(), 1)});
     Type element = type.getElementType();
     Type computed = element.isF16() || element.isBF16() ? Type(rewriter.getF32Type()) : element;
     Value y = generate(rewriter, loc, extents, element, [&](OpBuilder &b, Location at, ValueRange ids) {
@@ -113,23 +115,25 @@ struct LowerColumnsToImage : OpRewritePattern<ColumnsToImageOp> {
       SmallVector<Value> lows(spatial, zero), ends, steps(spatial, one);
       for (int64_t k : op.getKernel())
         ends.push_back(indexOf(b, at, k));
-      scf::LoopNest nest = scf::buildLoopNest(
-          b, at, lows, ends, steps, integerOf(b, at, computed, 0),
-          [&](OpBuilder &b, Location at, ValueRange tap, ValueRange sum) {
-            return scf::ValueVector{addTap(op, b, at, ids, tap, sum[0], taps)};
-          });
+      scf::LoopNest nest =
+          scf::buildLoopNest(b, at, lows, ends, steps, integerOf(b, at, computed, 0),
+                             [&](OpBuilder &b, Location at, ValueRange tap, ValueRange sum) {
+                               return scf::ValueVector{addTap(op, b, at, ids, tap, sum[0], taps)};
+                             });
       return emitCast(b, at, nest.results[0], element);
     });
     rewriter.replaceOp(op, castTo(rewriter, loc, y, type));
     return success();
   }
 
-  static Value addTap(ColumnsToImageOp op, OpBuilder &b, Location loc, ValueRange ids, ValueRange tap, Value sum,
-                      int64_t taps) {
+  static Value addTap(ColumnsToImageOp op, OpBuilder &b, Location loc, ValueRange ids, ValueRange tap,
+                      Value sum, int64_t taps) {
     ArrayRef<int64_t> shape = typeOf(op.getY()).getShape().drop_front(2);
     unsigned spatial = tap.size();
     auto add = [&](Value x, Value y) -> Value { return arith::AddIOp::create(b, loc, x, y); };
-    auto mul = [&](Value x, int64_t y) -> Value { return arith::MulIOp::create(b, loc, x, indexOf(b, loc, y)); };
+    auto mul = [&](Value x, int64_t y) -> Value {
+      return arith::MulIOp::create(b, loc, x, indexOf(b, loc, y));
+    };
     auto both = [&](Value x, Value y) -> Value { return arith::AndIOp::create(b, loc, x, y); };
     Value inside = integerOf(b, loc, b.getI1Type(), 1), place = indexOf(b, loc, 0), number = place;
     for (unsigned d = 0; d < spatial; ++d) {

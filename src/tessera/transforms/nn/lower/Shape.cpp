@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The lowering of what moves whole tensors: views where memory allows it, otherwise loops or copies of slices.
+// The lowering of what moves whole tensors: views where memory allows it, otherwise loops or copies of
+// slices.
 #include "tessera/transforms/nn/lower/Support.h"
 
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
@@ -25,7 +26,8 @@ static Value flatten(OpBuilder &b, Location loc, Value x) {
   return tensor::CollapseShapeOp::create(b, loc, x, ArrayRef<ReassociationIndices>{all});
 }
 
-Value nn::reshapeTo(OpBuilder &b, Location loc, Value x, RankedTensorType type, ArrayRef<OpFoldResult> extents) {
+Value nn::reshapeTo(OpBuilder &b, Location loc, Value x, RankedTensorType type,
+                    ArrayRef<OpFoldResult> extents) {
   RankedTensorType from = typeOf(x);
   if (from == type)
     return x;
@@ -44,7 +46,8 @@ Value nn::reshapeTo(OpBuilder &b, Location loc, Value x, RankedTensorType type, 
   }
   int64_t count = 1;
   for (int64_t extent : type.getShape())
-    count = ShapedType::isDynamic(count) || ShapedType::isDynamic(extent) ? ShapedType::kDynamic : count * extent;
+    count =
+        ShapedType::isDynamic(count) || ShapedType::isDynamic(extent) ? ShapedType::kDynamic : count * extent;
   flat = castTo(b, loc, flat, RankedTensorType::get({count}, type.getElementType()));
   if (type.getRank() == 1)
     return castTo(b, loc, flat, type);
@@ -208,12 +211,14 @@ struct LowerSlice : OpRewritePattern<SliceOp> {
     SmallVector<OpFoldResult> from = extentsOf(rewriter, loc, op.getX()), extents, starts, steps;
     bool forward = true;
     for (int64_t d = 0; d < type.getRank(); ++d) {
-      extents.push_back(type.isDynamicDim(d) ? from[d] : OpFoldResult(rewriter.getIndexAttr(type.getDimSize(d))));
+      extents.push_back(type.isDynamicDim(d) ? from[d]
+                                             : OpFoldResult(rewriter.getIndexAttr(type.getDimSize(d))));
       // A start says nothing where nothing is taken.
       bool none = type.getDimSize(d) == 0;
       starts.push_back(rewriter.getIndexAttr(none ? 0 : op.getStarts()[d]));
       steps.push_back(rewriter.getIndexAttr(none || type.getDimSize(d) == 1 ? 1 : op.getSteps()[d]));
-      forward &= type.getDimSize(d) <= 1 ? !type.isDynamicDim(d) || op.getSteps()[d] > 0 : op.getSteps()[d] > 0;
+      forward &=
+          type.getDimSize(d) <= 1 ? !type.isDynamicDim(d) || op.getSteps()[d] > 0 : op.getSteps()[d] > 0;
     }
     Value y;
     if (forward) {
@@ -224,7 +229,8 @@ struct LowerSlice : OpRewritePattern<SliceOp> {
                      SmallVector<Value> place;
                      for (int64_t d = 0; d < type.getRank(); ++d) {
                        Value by = indexOf(b, at, op.getSteps()[d]), start = indexOf(b, at, op.getStarts()[d]);
-                       place.push_back(arith::AddIOp::create(b, at, start, arith::MulIOp::create(b, at, ids[d], by)));
+                       place.push_back(
+                           arith::AddIOp::create(b, at, start, arith::MulIOp::create(b, at, ids[d], by)));
                      }
                      return tensor::ExtractOp::create(b, at, op.getX(), place);
                    });
@@ -306,10 +312,13 @@ struct LowerPad : OpRewritePattern<PadOp> {
   }
 
   // Negative borders are cut off first.
-  static Value cut(OpBuilder &b, Location loc, Value x, MutableArrayRef<int64_t> lows, MutableArrayRef<int64_t> highs) {
-    if (llvm::none_of(lows, [](int64_t v) { return v < 0; }) && llvm::none_of(highs, [](int64_t v) { return v < 0; }))
+  static Value cut(OpBuilder &b, Location loc, Value x, MutableArrayRef<int64_t> lows,
+                   MutableArrayRef<int64_t> highs) {
+    if (llvm::none_of(lows, [](int64_t v) { return v < 0; }) &&
+        llvm::none_of(highs, [](int64_t v) { return v < 0; }))
       return x;
-    SmallVector<OpFoldResult> extents = extentsOf(b, loc, x), offsets, strides(extents.size(), b.getIndexAttr(1));
+    SmallVector<OpFoldResult> extents = extentsOf(b, loc, x), offsets,
+                              strides(extents.size(), b.getIndexAttr(1));
     AffineExpr n = b.getAffineDimExpr(0);
     for (size_t d = 0; d < extents.size(); ++d) {
       int64_t low = std::min<int64_t>(lows[d], 0), high = std::min<int64_t>(highs[d], 0);

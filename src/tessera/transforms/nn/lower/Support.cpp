@@ -92,7 +92,8 @@ AffineMap nn::broadcastMap(MLIRContext *ctx, RankedTensorType type, unsigned loo
   SmallVector<AffineExpr> exprs;
   unsigned lead = loops - type.getRank();
   for (int64_t d = 0; d < type.getRank(); ++d)
-    exprs.push_back(type.getDimSize(d) == 1 ? getAffineConstantExpr(0, ctx) : getAffineDimExpr(lead + d, ctx));
+    exprs.push_back(type.getDimSize(d) == 1 ? getAffineConstantExpr(0, ctx)
+                                            : getAffineDimExpr(lead + d, ctx));
   return AffineMap::get(loops, 0, exprs, ctx);
 }
 
@@ -234,34 +235,34 @@ Value nn::mapBroadcast(OpBuilder &b, Location loc, ValueRange operands, RankedTe
     mapped.push_back(v);
     maps.push_back(broadcastMap(b.getContext(), typeOf(v), rank));
   }
-  Value y = mapElements(
-      b, loc, extents, result.getElementType(), mapped, maps,
-      [&](OpBuilder &inner, Location at, ValueRange args) {
-        SmallVector<Value> elements;
-        unsigned next = 0;
-        for (auto [i, v] : llvm::enumerate(operands)) {
-          if (byMap[i]) {
-            elements.push_back(args[next++]);
-            continue;
-          }
-          SmallVector<Value> ids;
-          Value zero = indexOf(inner, at, 0), one = indexOf(inner, at, 1);
-          for (int64_t dim = 0; dim < typeOf(v).getRank(); ++dim) {
-            unsigned d = rank - typeOf(v).getRank() + dim;
-            if (typeOf(v).getDimSize(dim) == 1) {
-              ids.push_back(zero);
-              continue;
-            }
-            Value id = linalg::IndexOp::create(inner, at, d);
-            if (Value size = unsure[i][d]) {
-              Value isOne = arith::CmpIOp::create(inner, at, arith::CmpIPredicate::eq, size, one);
-              id = arith::SelectOp::create(inner, at, isOne, zero, id);
-            }
-            ids.push_back(id);
-          }
-          elements.push_back(tensor::ExtractOp::create(inner, at, v, ids));
-        }
-        return body(inner, at, elements);
-      });
+  Value y = mapElements(b, loc, extents, result.getElementType(), mapped, maps,
+                        [&](OpBuilder &inner, Location at, ValueRange args) {
+                          SmallVector<Value> elements;
+                          unsigned next = 0;
+                          for (auto [i, v] : llvm::enumerate(operands)) {
+                            if (byMap[i]) {
+                              elements.push_back(args[next++]);
+                              continue;
+                            }
+                            SmallVector<Value> ids;
+                            Value zero = indexOf(inner, at, 0), one = indexOf(inner, at, 1);
+                            for (int64_t dim = 0; dim < typeOf(v).getRank(); ++dim) {
+                              unsigned d = rank - typeOf(v).getRank() + dim;
+                              if (typeOf(v).getDimSize(dim) == 1) {
+                                ids.push_back(zero);
+                                continue;
+                              }
+                              Value id = linalg::IndexOp::create(inner, at, d);
+                              if (Value size = unsure[i][d]) {
+                                Value isOne =
+                                    arith::CmpIOp::create(inner, at, arith::CmpIPredicate::eq, size, one);
+                                id = arith::SelectOp::create(inner, at, isOne, zero, id);
+                              }
+                              ids.push_back(id);
+                            }
+                            elements.push_back(tensor::ExtractOp::create(inner, at, v, ids));
+                          }
+                          return body(inner, at, elements);
+                        });
   return castTo(b, loc, y, result);
 }

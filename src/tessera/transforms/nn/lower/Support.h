@@ -35,10 +35,10 @@ Value castTo(OpBuilder &b, Location loc, Value tensor, Type type);
 
 using BodyBuilder = function_ref<Value(OpBuilder &b, Location loc, ValueRange args)>;
 
-/// A parallel linalg.generic over `extents`: the operands are read by `maps` (from loop dimensions), `body` gets
-/// their elements and returns the result's.
-Value mapElements(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> extents, Type element, ValueRange operands,
-                  ArrayRef<AffineMap> maps, BodyBuilder body);
+/// A parallel linalg.generic over `extents`: the operands are read by `maps` (from loop dimensions), `body`
+/// gets their elements and returns the result's.
+Value mapElements(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> extents, Type element,
+                  ValueRange operands, ArrayRef<AffineMap> maps, BodyBuilder body);
 /// The same over index variables (linalg.index), without operands.
 Value generate(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> extents, Type element,
                function_ref<Value(OpBuilder &b, Location loc, ValueRange ids)> body);
@@ -46,11 +46,12 @@ Value generate(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> extents, Type 
 SmallVector<Value> loopIndices(OpBuilder &b, Location loc, unsigned loops);
 /// Whether two extents are known to be equal: they are static, or come from the same place.
 bool haveSameExtent(Value a, int64_t da, Value b, int64_t db);
-/// An elementwise function of operands that are broadcast as NumPy does, to a tensor of type `result`. A dynamic
-/// extent that is not known to be the result's is taken for 1 or the result's when the program runs.
-Value mapBroadcast(OpBuilder &b, Location loc, ValueRange operands, RankedTensorType result, BodyBuilder body);
-/// The map by which a tensor of rank `rank` is read from loops over `loops` dimensions when it is broadcast as
-/// NumPy does: aligned at the innermost dimension, extents of 1 read at 0.
+/// An elementwise function of operands that are broadcast as NumPy does, to a tensor of type `result`. A
+/// dynamic extent that is not known to be the result's is taken for 1 or the result's when the program runs.
+Value mapBroadcast(OpBuilder &b, Location loc, ValueRange operands, RankedTensorType result,
+                   BodyBuilder body);
+/// The map by which a tensor of rank `rank` is read from loops over `loops` dimensions when it is broadcast
+/// as NumPy does: aligned at the innermost dimension, extents of 1 read at 0.
 AffineMap broadcastMap(MLIRContext *ctx, RankedTensorType type, unsigned loops);
 
 /// The same elements in another shape, of these extents.
@@ -58,8 +59,8 @@ Value reshapeTo(OpBuilder &b, Location loc, Value x, RankedTensorType type, Arra
 /// `whole` with `part` at `offsets`.
 Value insertInto(OpBuilder &b, Location loc, Value part, Value whole, ArrayRef<OpFoldResult> offsets);
 
-/// A reduction: loops over `extents`, those in `reduced` combined into a tensor of the others that starts as `init`.
-/// `combine` gets the operands' elements and the value so far.
+/// A reduction: loops over `extents`, those in `reduced` combined into a tensor of the others that starts as
+/// `init`. `combine` gets the operands' elements and the value so far.
 Value reduceElements(OpBuilder &b, Location loc, ValueRange operands, ArrayRef<AffineMap> maps,
                      ArrayRef<bool> reduced, ArrayRef<OpFoldResult> extents, Value init,
                      function_ref<Value(OpBuilder &, Location, ValueRange, Value)> combine);
@@ -77,9 +78,10 @@ Value emitBinary(OpBuilder &b, Location loc, BinaryKind kind, Value x, Value y, 
 /// Whether x comes before y in the order of extremes; NaN comes first.
 Value emitPrecedes(OpBuilder &b, Location loc, Value x, Value y, bool smallest, bool isUnsigned);
 /// `v` as another scalar type: floats are truncated to integers, numbers compared with zero for i1.
-Value emitCast(OpBuilder &b, Location loc, Value v, Type to, bool fromUnsigned = false, bool toUnsigned = false);
-/// An integer element as an index within [0, extent): negative ones count from the end, others are clamped, such
-/// that no index leaves the memory.
+Value emitCast(OpBuilder &b, Location loc, Value v, Type to, bool fromUnsigned = false,
+               bool toUnsigned = false);
+/// An integer element as an index within [0, extent): negative ones count from the end, others are clamped,
+/// such that no index leaves the memory.
 Value emitIndex(OpBuilder &b, Location loc, Value element, Value extent);
 
 } // namespace tessera::nn
