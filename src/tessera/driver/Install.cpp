@@ -257,8 +257,10 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
           }
   std::vector<plan::Program> plans;
   std::string sources;
-  for (Job &job : jobs)
+  for (Job &job : jobs) {
+    job.plan->program.reuse = options.memoryPlan;
     plans.push_back(std::move(job.plan->program));
+  }
   for (Portable &program : programs)
     sources += (sources.empty() ? "" : ", ") + program.source;
   result.plan = plan::planJson(plans);

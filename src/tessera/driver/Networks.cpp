@@ -3,13 +3,27 @@
 #include "tessera/driver/Networks.h"
 
 #include "tessera/driver/Components.h"
+#include "tessera/oracle/Oracle.h"
 #include "tessera/transforms/nn/graph/Rewrites.h"
 #include "tessera/transforms/nn/lower/Lower.h"
 
 using namespace tessera;
 
+// The reference interpreter is what says what an operation means.
+static SmallVector<ElementsAttr> evaluateByOracle(Operation *op, ArrayRef<ElementsAttr> operands) {
+  SmallVector<Attribute> values(operands.begin(), operands.end());
+  FailureOr<SmallVector<TypedAttr>> computed = oracle::evaluate(op, values);
+  SmallVector<ElementsAttr> results;
+  if (succeeded(computed))
+    for (auto [attr, type] : llvm::zip(*computed, op->getResultTypes()))
+      if (auto elements = dyn_cast<ElementsAttr>(attr); elements && attr.getType() == type)
+        results.push_back(elements);
+  return results;
+}
+
 LogicalResult tessera::simplifyNetworks(ModuleOp module) {
-  return nn::forEachNetwork(module, [](dfg::NodeOp node) { return nn::simplifyNetwork(node, nullptr); });
+  return nn::forEachNetwork(module,
+                            [](dfg::NodeOp node) { return nn::simplifyNetwork(node, evaluateByOracle); });
 }
 
 LogicalResult tessera::prepareNetworks(ModuleOp module, const InstallOptions &options) {

@@ -113,6 +113,7 @@ struct Port {
 
 struct ProgramPlan {
   std::string name;
+  bool reuse = true;   ///< Temporaries that are not alive at the same time may share memory.
   uint64_t align = 64; ///< What its kernels ask of the memory of inputs and outputs.
   std::vector<Port> inputs, outputs;
   std::vector<Expr> exprs;

@@ -353,6 +353,8 @@ static ProgramPlan readProgram(Reader &reader, const Json &json) {
   program.name = reader.name(json);
   std::string outer = concat("program '", program.name, "'");
   reader.where = outer;
+  if (const Json *reuse = reader.field(json, "reuse", false))
+    program.reuse = reader.integer(*reuse, "reuse", 0, 1) != 0;
   if (const Json *align = reader.field(json, "align", false))
     program.align = static_cast<uint64_t>(reader.integer(*align, "align", 1, 64));
   const Json *values = reader.array(json, "values"), *exprs = reader.array(json, "exprs");

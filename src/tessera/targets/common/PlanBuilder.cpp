@@ -135,6 +135,8 @@ static json programJson(const Program &p, const json &exprs) {
     ns.push_back(toJson(n));
   json j = {{"name", p.name}, {"inputs", inputs}, {"outputs", outputs},
             {"exprs", exprs}, {"values", vs},     {"nodes", ns}};
+  if (!p.reuse)
+    j["reuse"] = 0;
   if (p.align != 64)
     j["align"] = p.align;
   return j;

@@ -70,6 +70,8 @@ public:
   std::string name;
   /// What the kernels ask of the memory of inputs and outputs.
   int64_t align = 64;
+  /// Temporaries that are not alive at the same time may share memory.
+  bool reuse = true;
   std::vector<std::pair<std::string, int>> inputs, outputs;
   std::vector<Value> values;
   std::vector<Node> nodes;

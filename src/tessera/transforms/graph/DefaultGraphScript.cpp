@@ -73,7 +73,16 @@ private:
         .wasInterrupted();
   }
 
+  // Layers of a network: what belongs together has been decided for the whole of it.
+  static bool isLayer(NodeOp node) {
+    return node.getRank() == 0 && llvm::any_of(*node.getBodyBlock(), [](Operation &op) {
+             return op.getName().getDialectNamespace() == "nn";
+           });
+  }
+
   bool tryDirect(NodeOp producer, NodeOp consumer) {
+    if (isLayer(producer) || isLayer(consumer))
+      return false;
     std::string from = producer.getName().str(), into = consumer.getName().str();
     bool reduces = llvm::any_of(consumer.getYields().getAsRange<ResultAttr>(),
                                 [](ResultAttr yield) { return yield.isReduction(); });
@@ -88,6 +97,8 @@ private:
   }
 
   bool tryRecompute(NodeOp producer, NodeOp consumer) {
+    if (isLayer(producer) || isLayer(consumer))
+      return false;
     std::string from = producer.getName().str(), into = consumer.getName().str();
     Refusal no;
     FailureOr<double> cost = recomputeCost(producer, consumer, no);

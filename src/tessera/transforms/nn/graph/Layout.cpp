@@ -222,6 +222,8 @@ double Layouts::cost(unsigned index, int64_t block) const {
           total += 2 * places(v) * typeOf(v).getDimSize(1);
   };
   for (Value v : c.values) {
+    // Spare lanes are stored, too.
+    total += 0.01 * places(v) * blocks(v, block) * double(block);
     layer(v.getDefiningOp());
     for (Operation *user : v.getUsers())
       layer(user);

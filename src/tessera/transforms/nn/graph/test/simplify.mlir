@@ -84,10 +84,9 @@ dfg.graph @affine_in_front_of_pads(%x: tensor<?x1x4x4xf32>) -> (y: tensor<?x1x5x
 // -----
 
 // CHECK-LABEL: dfg.graph @pad
-// CHECK-NOT: nn.pad
-// CHECK: nn.conv {{.*}}pads = array<i64: 1, 2, 1, 2>
-// CHECK: nn.pad constant
-// CHECK: nn.pool max {{.*}}pads = array<i64: 0, 0, 0, 0>
+// CHECK: %[[P:.*]] = nn.pad constant
+// CHECK: nn.conv %arg0, {{.*}}pads = array<i64: 1, 2, 1, 2>
+// CHECK: nn.pool max %[[P]] {{.*}}pads = array<i64: 0, 0, 0, 0>
 dfg.graph @pad(%x: tensor<?x1x4x4xf32>) -> (y: tensor<?x1x5x7xf32>, z: tensor<?x1x3x3xf32>) {
   %r:2 = dfg.node @net (%a = %x : tensor<?x1x4x4xf32>) -> (tensor<?x1x5x7xf32>, tensor<?x1x3x3xf32>) {
     %w = arith.constant dense<[[[[0.5, 0.5], [0.5, 0.5]]]]> : tensor<1x1x2x2xf32>
@@ -104,7 +103,7 @@ dfg.graph @pad(%x: tensor<?x1x4x4xf32>) -> (y: tensor<?x1x5x7xf32>, z: tensor<?x
 
 // CHECK-LABEL: dfg.graph @algebra
 // CHECK: dfg.node @net (%[[A:.*]] = %{{.*}} : tensor<?x8xf32>)
-// CHECK-NEXT: %[[R:.*]] = nn.activation clip %[[A]] {alpha = 0.000000e+00 : f64, beta = 6.000000e+00 : f64}
+// CHECK-NEXT: %[[R:.*]] = nn.activation clip %[[A]] {beta = 6.000000e+00 : f64}
 // CHECK-NEXT: %[[S:.*]] = nn.activation swish %[[R]]
 // CHECK-NEXT: dfg.yield %[[S]]
 dfg.graph @algebra(%x: tensor<?x8xf32>) -> (y: tensor<?x8xf32>) {
