@@ -194,6 +194,22 @@ static bool usedOnlyBy(Value v, Operation *user) {
   return llvm::all_of(v.getUsers(), [&](Operation *u) { return u == user; });
 }
 
+// Who asks for an extent of a value that will not exist: it is constant, or the batch, which is that of the layer's operand.
+static void answerExtents(RewriterBase &rewriter, Value v, Value operand) {
+  for (Operation *user : llvm::to_vector(v.getUsers())) {
+    auto dim = dyn_cast<tensor::DimOp>(user);
+    std::optional<int64_t> index = dim ? dim.getConstantIndex() : std::nullopt;
+    if (!index)
+      continue;
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPoint(dim);
+    if (*index == 0 && typeOf(v).isDynamicDim(0))
+      rewriter.replaceOpWithNewOp<tensor::DimOp>(dim, operand, 0);
+    else if (!typeOf(v).isDynamicDim(*index))
+      rewriter.replaceOpWithNewOp<arith::ConstantIndexOp>(dim, typeOf(v).getDimSize(*index));
+  }
+}
+
 FailureOr<Output> Output::follow(RewriterBase &rewriter, Operation *op, std::string &why) {
   Output out;
   Value v = op->getResult(0);
@@ -206,6 +222,7 @@ FailureOr<Output> Output::follow(RewriterBase &rewriter, Operation *op, std::str
   SmallVector<linalg::GenericOp> generics;
   Operation *last = op;
   Type element = typeOf(v).getElementType();
+  answerExtents(rewriter, v, op->getOperand(0));
   while (!v.use_empty()) {
     Operation *user = *v.getUsers().begin();
     if (!usedOnlyBy(v, user) || user->getBlock() != op->getBlock())
@@ -223,6 +240,7 @@ FailureOr<Output> Output::follow(RewriterBase &rewriter, Operation *op, std::str
     out.absorbed.push_back(user);
     last = user;
     v = user->getResult(0);
+    answerExtents(rewriter, v, op->getOperand(0));
   }
   out.type = typeOf(v);
   if (v.hasOneUse())
