@@ -2,6 +2,8 @@
 // See Support.h: constants, extents and loops over elements.
 #include "tessera/transforms/nn/lower/Support.h"
 
+#include "tessera/transforms/nn/packed/Packed.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -140,6 +142,9 @@ static void trace(Value &v, std::optional<int64_t> &dim) {
       v = dps.getTiedOpOperand(cast<OpResult>(v))->get();
     } else if (auto loop = dyn_cast<scf::ForOp>(def)) {
       v = loop.getInitArgs()[cast<OpResult>(v).getResultNumber()];
+    } else if (packed::isPacked(def) && *dim == 0) {
+      // The batch.
+      v = def->getOperand(0);
     } else {
       return;
     }
