@@ -38,7 +38,7 @@ static std::optional<SmallVector<double>> readChannels(Value v, int64_t rank, in
 // The operation as a scale and an offset of each channel of `x`; sets x.
 static std::optional<Affine> matchAffine(Operation *op, int64_t channel, Value &x) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  if (!isa<FloatType>(type.getElementType()) || channel >= type.getRank())
+  if (!isa<FloatType>(type.getElementType()) || channel < 0 || channel >= type.getRank())
     return std::nullopt;
   int64_t channels = type.getDimSize(channel);
   if (auto norm = dyn_cast<BatchNormOp>(op)) {
