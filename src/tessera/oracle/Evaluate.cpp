@@ -2,6 +2,8 @@
 // Single operations on constants, for those who fold them.
 #include "tessera/oracle/Interpreter.h"
 
+#include "llvm/Support/Threading.h"
+
 using namespace tessera;
 using namespace tessera::oracle;
 
@@ -45,8 +47,11 @@ FailureOr<SmallVector<TypedAttr>> oracle::evaluate(Operation *op, ArrayRef<Attri
       return failure();
     values.push_back(std::move(*value));
   }
-  // What goes wrong here goes wrong again, with a message, when the program runs.
-  ScopedDiagnosticHandler silence(op->getContext(), [](Diagnostic &) { return success(); });
+  // What goes wrong here goes wrong again, with a message, when the program runs. Others may have something
+  // to say meanwhile.
+  uint64_t self = llvm::get_threadid();
+  ScopedDiagnosticHandler silence(op->getContext(),
+                                  [=](Diagnostic &) { return success(llvm::get_threadid() == self); });
   Interpreter interpreter{Options()};
   if (failed(interpreter.runAlone(op, values, results)))
     return failure();
