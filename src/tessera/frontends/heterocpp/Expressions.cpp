@@ -260,6 +260,8 @@ RValue Translator::emit(const clang::Expr *expr) {
     return emitCall(call);
   if (const auto *lambda = dyn_cast<clang::LambdaExpr>(expr))
     return emitLambda(lambda);
+  if (const auto *atomic = dyn_cast<clang::AtomicExpr>(expr))
+    return emitAtomicExpr(atomic);
   if (const auto *value = dyn_cast<clang::OpaqueValueExpr>(expr)) {
     if (auto it = opaque.find(value); it != opaque.end())
       return it->second;

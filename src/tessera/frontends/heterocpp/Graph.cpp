@@ -45,6 +45,12 @@ public:
     return makeObject(Value(), unit, nullptr);
   }
   Storage *find(const clang::ValueDecl *decl, clang::SourceLocation at) { return lookup(decl, at); }
+  bool knows(const clang::ValueDecl *decl) {
+    for (auto &[known, storage] : inputs)
+      if (known->getCanonicalDecl() == decl->getCanonicalDecl())
+        return true;
+    return llvm::any_of(frames, [&](const Frame &frame) { return frame.vars.count(decl) != 0; });
+  }
   Value slotValue(unsigned slot) { return slots[slot]; }
   void setSlot(unsigned slot, Value v) { slots[slot] = v; }
   std::set<const clang::ValueDecl *> reported;
@@ -180,6 +186,20 @@ public:
     return repeated[v];
   }
 
+  /// Takes in what the statements use from outside, before branches and loops give slots a shorter life.
+  void captureAll(const clang::Stmt *stmt) {
+    if (!stmt)
+      return;
+    if (const auto *ref = dyn_cast<clang::DeclRefExpr>(stmt))
+      if (const auto *var = dyn_cast<clang::VarDecl>(ref->getDecl());
+          var && !frames.front().vars.count(var) && graph.knows(var))
+        capture(var, ref->getBeginLoc());
+    MarkerKind kind;
+    if (isa<clang::CallExpr>(stmt) && findMarker(stmt, kind))
+      return;
+    for (const clang::Stmt *child : stmt->children())
+      captureAll(child);
+  }
   void open() { frames.front().returned = newSlot(constant(b.getI1Type(), 0)); }
 
 private:
@@ -636,6 +656,8 @@ void GraphBuilder::emitTask(const Lists &task, ArrayRef<const clang::Stmt *> stm
   Block *entry = holder.addEntryBlock();
   OpBuilder inner = OpBuilder::atBlockBegin(entry);
   LeafTranslator leaf(inner, level, task, entry);
+  for (const clang::Stmt *stmt : stmts)
+    leaf.captureAll(stmt);
   leaf.open();
   leaf.emitStmts(stmts);
   std::string name = task.name.empty() ? "task" : task.name;
@@ -816,6 +838,8 @@ void GraphBuilder::emitLoop(const clang::ForStmt *outer, const Lists *task) {
       id = arith::AddIOp::create(inner, loc, id, take(firsts[d]));
     leaf.bindId(dim.var, id, valueType(dim.var->getType(), b.getContext(), ast));
   }
+  for (const clang::Stmt *stmt : stmts)
+    leaf.captureAll(stmt);
   leaf.emitStmts(stmts);
   std::string name = !own->name.empty() ? own->name : task && !task->name.empty() ? task->name : "loop";
   finishLeaf(leaf, entry, *own, name, grid, loc);

@@ -315,8 +315,31 @@ std::optional<RValue> Translator::emitAtomic(StringRef name, const clang::CallEx
       place.type = args.front()->IgnoreParenImpCasts()->getType()->getPointeeType();
     args.erase(args.begin());
   }
+  return emitAtomicOn(name, place, args, call);
+}
+
+// Clang's own form of the builtins.
+RValue Translator::emitAtomicExpr(const clang::AtomicExpr *expr) {
+  Place place = emit(expr->getPtr()).place;
+  if (place && expr->getPtr()->IgnoreParenImpCasts()->getType()->isPointerType())
+    place.type = expr->getPtr()->IgnoreParenImpCasts()->getType()->getPointeeType();
+  std::string name = expr->getOpAsString().str();
+  SmallVector<const clang::Expr *> args;
+  // Operands follow the address and the order; what is compared with comes first.
+  if (expr->getNumSubExprs() > 2)
+    args.push_back(expr->getVal1());
+  if (expr->isCmpXChg())
+    args.push_back(expr->getVal2());
+  if (std::optional<RValue> value = emitAtomicOn(name, place, args, expr))
+    return *value;
+  unsupported(expr->getExprLoc(), "'" + name + "'", "use an atomic addition, minimum, maximum or exchange");
+  return zeroOf(expr->getType(), expr->getBeginLoc());
+}
+
+std::optional<RValue> Translator::emitAtomicOn(StringRef name, Place place, ArrayRef<const clang::Expr *> args,
+                                               const clang::Expr *call) {
   place = resolve(place);
-  for (StringRef prefix : {"__atomic_", "__sync_", "__hetero_atomic_", "__hpvm__atomic_"})
+  for (StringRef prefix : {"__c11_atomic_", "__atomic_", "__sync_", "__hetero_atomic_", "__hpvm__atomic_"})
     name.consume_front(prefix);
   bool isNew = name.consume_back("_fetch") || name.ends_with("_and_fetch");
   name.consume_front("fetch_and_");

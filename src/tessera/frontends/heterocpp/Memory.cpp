@@ -151,7 +151,7 @@ Place Translator::elementOf(const Place &pointer, Value index, clang::SourceLoca
   if (bytes % unit != 0) {
     unsupported(at, "an access of '" + place.type.getAsString() + "' to memory of larger elements",
                 "declare the pointer with the type that the memory is accessed with");
-    return place;
+    return Place{place.type};
   }
   if (bytes != unit)
     index = arith::MulIOp::create(b, current, index, constantIndex(bytes / unit));

@@ -201,6 +201,9 @@ protected:
   std::optional<RValue> emitLibrary(const clang::CallExpr *call, const clang::FunctionDecl *callee);
   std::optional<RValue> emitMath(StringRef name, const clang::CallExpr *call);
   std::optional<RValue> emitAtomic(StringRef name, const clang::CallExpr *call);
+  RValue emitAtomicExpr(const clang::AtomicExpr *expr);
+  std::optional<RValue> emitAtomicOn(StringRef name, Place place, ArrayRef<const clang::Expr *> args,
+                                     const clang::Expr *call);
   virtual std::optional<RValue> emitMarker(const clang::CallExpr *call, const clang::FunctionDecl *callee);
 
   Storage *lookup(const clang::ValueDecl *decl, clang::SourceLocation loc);
