@@ -84,7 +84,8 @@ int main(int argc, char **argv) {
   std::vector<Case> cases = findCases(data);
   std::vector<Case> chosen;
   for (size_t i = 0, kept = 0; i < cases.size(); ++i) {
-    bool keep = filters.empty();
+    // A spread is for a short run: whole networks are left to the full one.
+    bool keep = filters.empty() && (every == 1 || cases[i].kind != "light");
     for (const std::string &filter : filters)
       keep |= cases[i].title().find(filter) != std::string::npos;
     if (keep && kept++ % every == 0)

@@ -57,7 +57,7 @@ std::string compareOutput(const onnx::Tensor &expected, const std::vector<int64_
 struct ParallelOptions {
   RunOptions run;
   unsigned jobs = 2;
-  unsigned seconds = 60;      ///< for one case
+  unsigned seconds = 60;      ///< of the processor, for one case
   uint64_t megabytes = 12000; ///< address space of one case
   bool verbose = false;
 };

@@ -44,6 +44,16 @@ Session::Session(bool verbose) : sourceMgr(std::make_shared<llvm::SourceMgr>()) 
     llvm::errs() << "error: " << d.str() << "\n";
     return success();
   });
+  // The node of a model has a name, but no line.
+  ctx->getDiagEngine().registerHandler([](Diagnostic &d) {
+    auto name = dyn_cast<NameLoc>(d.getLocation());
+    auto file = name ? dyn_cast<FileLineColLoc>(name.getChildLoc()) : FileLineColLoc();
+    if (!file || file.getLine() != 0 || d.getSeverity() != DiagnosticSeverity::Error)
+      return failure();
+    llvm::errs() << "error: " << file.getFilename().getValue() << ": node '" << name.getName().getValue()
+                 << "': " << d.str() << "\n";
+    return success();
+  });
   // Remarks say what could not be decided or was not done; they are for those who ask.
   if (!verbose)
     ctx->getDiagEngine().registerHandler(
