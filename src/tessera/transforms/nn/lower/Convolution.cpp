@@ -11,7 +11,6 @@ namespace {
 struct Windows {
   ArrayRef<int64_t> strides, dilations;
   SmallVector<int64_t> starts; ///< added to each place; empty: zero
-  bool mirrored = false;       ///< taps run backwards
   int64_t groups = 1;
 };
 } // namespace
@@ -89,27 +88,16 @@ static Value convolve(OpBuilder &b, Location loc, Value x, Value w, ArrayRef<OpF
     wAt.append({nest.dim(c), nest.dim(f)});
   else
     wAt.append({nest.dim(f), nest.dim(c)});
-  unsigned firstTap = typeOf(w).getRank() - spatial;
   for (unsigned i = 0; i < spatial; ++i) {
     nest.reduce(k[i]);
     int64_t start = how.starts.empty() ? 0 : how.starts[i];
     xAt.push_back(nest.dim(o[i]) * how.strides[i] + nest.dim(k[i]) * how.dilations[i] + start);
-    wAt.push_back(how.mirrored ? nest.at(typeOf(w).getDimSize(firstTap + i) - 1) - nest.dim(k[i]) : nest.dim(k[i]));
+    wAt.push_back(nest.dim(k[i]));
     yAt.push_back(nest.dim(o[i]));
     extents.push_back(places[i]);
   }
   nest.read(x, xAt);
   nest.read(w, wAt);
-  // Mirrored taps do not say how many there are.
-  SmallVector<AffineExpr> taps;
-  SmallVector<OpFoldResult> tapExtents;
-  if (how.mirrored) {
-    for (unsigned i = 0; i < spatial; ++i) {
-      taps.push_back(nest.dim(k[i]));
-      tapExtents.push_back(b.getIndexAttr(typeOf(w).getDimSize(firstTap + i)));
-    }
-    nest.shape(tapExtents, taps);
-  }
   nest.write(filledWith(b, loc, extents, constantOf(b, loc, sum, 0)), yAt);
   Value y = nest.build([&](OpBuilder &b, Location loc, ValueRange args) {
     auto wide = [&](Value v) { return Term(b, loc, isa<FloatType>(sum) ? floatTo(b, loc, v, sum) : v); };
@@ -175,9 +163,21 @@ static SmallVector<Value> lowerConv(OpBuilder &b, ConvOp op) {
                                   typeOf(w).getDimSize(2 + i), op.getStrides()[i], op.getDilations()[i]));
   }
   Value padded = withBorder(b, loc, x, lows, highs, constantOf(b, loc, element, 0));
-  Windows how{op.getStrides(), op.getDilations(), {}, false, int64_t(op.getGroups())};
+  Windows how{op.getStrides(), op.getDilations(), {}, int64_t(op.getGroups())};
   Value y = convolve(b, loc, padded, w, places, how, false);
   return {finish(b, loc, y, op.getBias(), element)};
+}
+
+// The weights with their taps in reverse. They are read by index: MLIR 22 does not tile maps with negative factors.
+static Value mirrored(OpBuilder &b, Location loc, Value w) {
+  RankedTensorType type = typeOf(w);
+  return generate(b, loc, extentsOf(b, loc, w), type.getElementType(),
+                  [&](OpBuilder &b, Location loc, ValueRange ids) -> Value {
+                    SmallVector<Value> at(ids);
+                    for (int64_t d = 2; d < type.getRank(); ++d)
+                      at[d] = Term(b, loc, indexOf(b, loc, type.getDimSize(d) - 1)) - ids[d];
+                    return tensor::ExtractOp::create(b, loc, w, at);
+                  });
 }
 
 // The input with zeros between its elements, then a convolution with the taps in reverse.
@@ -201,8 +201,8 @@ static SmallVector<Value> lowerConvTranspose(OpBuilder &b, ConvTransposeOp op) {
     steps.push_back(stride);
   }
   Value spread = withBorder(b, loc, x, lows, highs, constantOf(b, loc, element, 0), steps);
-  Windows how{ones, op.getDilations(), starts, true, int64_t(op.getGroups())};
-  Value y = convolve(b, loc, spread, w, places, how, true);
+  Windows how{ones, op.getDilations(), starts, int64_t(op.getGroups())};
+  Value y = convolve(b, loc, spread, mirrored(b, loc, w), places, how, true);
   return {finish(b, loc, y, op.getBias(), element)};
 }
 
