@@ -267,14 +267,43 @@ static double shareOfRoof(const Row &r, const Roofline &machine) {
   return r.flops / static_cast<double>(r.bestNs) / machine.roof(r.flops, r.bytes);
 }
 
+// A cell that a person can read; --json has all of it.
+static std::string shorten(const std::string &text, size_t width = 40) {
+  if (text.size() <= width)
+    return text;
+  size_t end = width - 1;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
+    --end; // Not in the middle of a character.
+  return text.substr(0, end) + "…";
+}
+
+// "a; a; b" → "2 x a; b": a node of many steps says each thing once.
+static std::string mergeNotes(const std::string &note) {
+  std::vector<std::pair<std::string, size_t>> parts;
+  for (size_t at = 0; at <= note.size();) {
+    const size_t end = std::min(note.find("; ", at), note.size());
+    const std::string part = note.substr(at, end - at);
+    auto same = std::find_if(parts.begin(), parts.end(), [&](const auto &p) { return p.first == part; });
+    if (same == parts.end())
+      parts.emplace_back(part, 1);
+    else
+      ++same->second;
+    at = end + 2;
+  }
+  std::string out;
+  for (const auto &[part, count] : parts)
+    out += concat(out.empty() ? "" : "; ", count > 1 ? concat(count, " x ") : "", part);
+  return out;
+}
+
 static void printTable(const std::vector<Row> &rows, bool measured, const Roofline &machine) {
   auto any = [&](auto known) { return std::any_of(rows.begin(), rows.end(), known); };
   const bool flops = any([](const Row &r) { return !r.flopsText.empty(); });
   const bool bytes = any([](const Row &r) { return !r.bytesText.empty(); });
   std::vector<std::vector<std::string>> table = {{"node", "device", "grid", "kernels", "cost"}};
   for (const Row &r : rows)
-    table.push_back(
-        {r.node, r.device, r.grid, r.kernels, r.hint > 0 ? formatNanoseconds(r.hint * 1e3) : "-"});
+    table.push_back({shorten(r.node), r.device, shorten(r.grid), shorten(r.kernels),
+                     r.hint > 0 ? formatNanoseconds(r.hint * 1e3) : "-"});
   auto column = [&](bool wanted, const char *name, auto text) {
     if (!wanted)
       return;
@@ -287,7 +316,7 @@ static void printTable(const std::vector<Row> &rows, bool measured, const Roofli
     std::snprintf(text, sizeof text, "%.2f", amount / static_cast<double>(r.bestNs));
     return amount > 0 && r.bestNs ? text : "-";
   };
-  auto orDash = [](const std::string &text) { return text.empty() ? std::string("-") : text; };
+  auto orDash = [](const std::string &text) { return text.empty() ? std::string("-") : shorten(text); };
   column(flops, "flops", [&](const Row &r) { return orDash(r.flopsText); });
   column(bytes, "bytes", [&](const Row &r) { return orDash(r.bytesText); });
   column(measured, "measured",
@@ -302,12 +331,14 @@ static void printTable(const std::vector<Row> &rows, bool measured, const Roofli
   });
   column(any([](const Row &r) { return !r.layout.empty(); }), "layout",
          [&](const Row &r) { return orDash(r.layout); });
-  column(true, "note", [](const Row &r) { return r.note; });
+  column(true, "note", [](const Row &r) { return mergeNotes(r.note); });
   std::printf("%s", formatTable(table).c_str());
   if (measured)
-    std::printf("roofline, measured here with %u thread%s: %.0f GFLOP/s (f32, fused), %.0f GB/s from caches, %.0f GB/s "
+    std::printf("roofline, measured here with %u thread%s: %.0f GFLOP/s (f32, fused), %.0f GB/s from caches, "
+                "%.0f GB/s "
                 "from memory\n",
-                machine.threads, machine.threads == 1 ? "" : "s", machine.gflops, machine.cacheGBs, machine.memoryGBs);
+                machine.threads, machine.threads == 1 ? "" : "s", machine.gflops, machine.cacheGBs,
+                machine.memoryGBs);
 }
 
 static Status explainProgram(ExplainOptions &options, const Module &module, const ProgramPlan &plan) {

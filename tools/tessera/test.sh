@@ -76,9 +76,12 @@ expect 0 "mode strict" "$tessera" explain sample.tsx
 expect 0 "equal parts are stored once: 3 kernels and 2.00 KiB saved" "$tessera" explain sample.tsx
 expect 0 "x.0" "$tessera" explain sample.tsx
 expect 0 "2.0 M" "$tessera" explain two.tsx
+expect 0 "a_node_whose_name_is_longer_than_a_read…  cpu" "$tessera" explain long.tsx
+expect 0 "2 x rows as tasks; vector of 16" "$tessera" explain long.tsx
+expect 0 "a_node_whose_name_is_longer_than_a_reader_likes" "$tessera" explain long.tsx --json
 expect 0 "\"flops\": 2000000" "$tessera" explain two.tsx --json
 # Both steps of a node count, so a node with a long and a short step is not as fast as the short one.
-measured=$("$tessera" explain two.tsx --measure --json | sed 's/.*"measured_ns": //; s/}.*//')
+measured=$("$tessera" explain two.tsx --measure --json | sed 's/.*"measured_ns": //; s/[,}].*//')
 if ! [ "$measured" -gt 2000 ]; then
   echo "FAIL: explain --measure: 100000 additions in $measured ns"
   failures=$((failures + 1))

@@ -106,6 +106,10 @@ int main(int argc, char **argv) {
     good = good && writer.write(folder + name).ok();
   };
   writePlan("scalars.tsx", scalars());
+  std::string wordy = plan("cpu");
+  wordy.replace(wordy.find("vector of 16"), 12, "rows as tasks; vector of 16; rows as tasks");
+  wordy.replace(wordy.find("increment"), 9, "a_node_whose_name_is_longer_than_a_reader_likes");
+  writePlan("long.tsx", wordy);
   writePlan("classifier.tsx", classifier("[-1, 3, 1, 2]"));
   writePlan("classifier-last.tsx", classifier("[-1, 1, 2, 3]"));
   writePlan("classifier-flat.tsx", classifier("[-1, 6]"));
