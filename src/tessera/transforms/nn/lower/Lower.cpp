@@ -39,8 +39,24 @@ static bool wantsFusion(OpOperand *operand) {
   return consumer.getNumParallelLoops() == consumer.getNumLoops() && isCheap(producer);
 }
 
+namespace {
+
+// A loop nest that never runs → what its results start as
+struct DropEmptyLoops : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
+    if (!llvm::is_contained(op.getStaticLoopRanges(), 0))
+      return failure();
+    rewriter.replaceOp(op, op.getOutputs());
+    return success();
+  }
+};
+
+} // namespace
+
 static LogicalResult fuse(dfg::NodeOp node) {
   RewritePatternSet patterns(node.getContext());
+  patterns.add<DropEmptyLoops>(node.getContext());
   linalg::populateElementwiseOpsFusionPatterns(patterns, wantsFusion);
   linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
   tensor::populateReassociativeReshapeFoldingPatterns(patterns);
