@@ -33,7 +33,10 @@ void SourceUnit::HandleTranslationUnit(clang::ASTContext &context) {
   PassManager tidy(mlir);
   tidy.addPass(createCanonicalizerPass());
   tidy.addPass(createCSEPass());
-  (void)tidy.run(*module);
+  if (failed(tidy.run(*module)))
+    return;
+  for (auto graph : module->getOps<dfg::GraphOp>())
+    findReductions(graph);
 }
 
 void SourceUnit::visit(const clang::Decl *decl) {

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Reductions over the iterations of a parallel loop. C++ writes them as updates of shared memory; as such they are
+// a race. `*sum += x` becomes a reduced result that a node of its own adds to the memory; where the element differs
+// between iterations (a histogram, sums of rows) the port becomes an accumulating one.
+#include "tessera/frontends/heterocpp/Graph.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace tessera;
+using namespace tessera::heterocpp;
+using dfg::ReductionKind;
+
+namespace {
+/// One update of memory: store(combine(load, value)).
+struct Update {
+  memref::LoadOp load;
+  memref::StoreOp store;
+  Value value;
+  ReductionKind kind;
+};
+} // namespace
+
+// max(a, b) as a comparison and a selection, in either order.
+static std::optional<ReductionKind> getSelected(arith::SelectOp choice, Value old, Value &other) {
+  Operation *test = choice.getCondition().getDefiningOp();
+  if (!test)
+    return std::nullopt;
+  Value l, r;
+  bool less = false, real = false, isUnsigned = false;
+  if (auto cmp = dyn_cast<arith::CmpFOp>(test)) {
+    using P = arith::CmpFPredicate;
+    P p = cmp.getPredicate();
+    less = p == P::OLT || p == P::OLE || p == P::ULT || p == P::ULE;
+    if (!less && p != P::OGT && p != P::OGE && p != P::UGT && p != P::UGE)
+      return std::nullopt;
+    real = true;
+    l = cmp.getLhs();
+    r = cmp.getRhs();
+  } else if (auto cmp = dyn_cast<arith::CmpIOp>(test)) {
+    using P = arith::CmpIPredicate;
+    P p = cmp.getPredicate();
+    less = p == P::slt || p == P::sle || p == P::ult || p == P::ule;
+    isUnsigned = p == P::ult || p == P::ule || p == P::ugt || p == P::uge;
+    if (!less && p != P::sgt && p != P::sge && p != P::ugt && p != P::uge)
+      return std::nullopt;
+    l = cmp.getLhs();
+    r = cmp.getRhs();
+  } else {
+    return std::nullopt;
+  }
+  bool straight = choice.getTrueValue() == l && choice.getFalseValue() == r;
+  bool crossed = choice.getTrueValue() == r && choice.getFalseValue() == l;
+  if ((!straight && !crossed) || (l != old && r != old))
+    return std::nullopt;
+  other = l == old ? r : l;
+  bool minimum = less == straight;
+  if (real)
+    return minimum ? ReductionKind::MinNumF : ReductionKind::MaxNumF;
+  if (isUnsigned)
+    return minimum ? ReductionKind::MinUI : ReductionKind::MaxUI;
+  return minimum ? ReductionKind::MinSI : ReductionKind::MaxSI;
+}
+
+// The operation that combines what was loaded with something else.
+static std::optional<ReductionKind> getCombination(Operation *op, Value old, Value &other) {
+  if (auto choice = dyn_cast<arith::SelectOp>(op))
+    return getSelected(choice, old, other);
+  if (op->getNumOperands() != 2)
+    return std::nullopt;
+  bool left = op->getOperand(0) == old;
+  if (left == (op->getOperand(1) == old))
+    return std::nullopt;
+  other = op->getOperand(left ? 1 : 0);
+  static const std::map<std::string, ReductionKind> kinds = {
+      {"arith.addf", ReductionKind::AddF},       {"arith.addi", ReductionKind::AddI},
+      {"arith.mulf", ReductionKind::MulF},       {"arith.muli", ReductionKind::MulI},
+      {"arith.minnumf", ReductionKind::MinNumF}, {"arith.maxnumf", ReductionKind::MaxNumF},
+      {"arith.minsi", ReductionKind::MinSI},     {"arith.maxsi", ReductionKind::MaxSI},
+      {"arith.minui", ReductionKind::MinUI},     {"arith.maxui", ReductionKind::MaxUI},
+      {"arith.andi", ReductionKind::AndI},       {"arith.ori", ReductionKind::OrI},
+      {"arith.xori", ReductionKind::XOrI}};
+  auto it = kinds.find(op->getName().getStringRef().str());
+  return it == kinds.end() ? std::nullopt : std::optional(it->second);
+}
+
+// All uses of the memory as updates of one kind; none when there is another.
+static std::optional<SmallVector<Update>> getUpdates(Value memory) {
+  SmallVector<Update> updates;
+  SmallVector<memref::LoadOp> loads;
+  for (Operation *user : memory.getUsers()) {
+    if (auto load = dyn_cast<memref::LoadOp>(user)) {
+      loads.push_back(load);
+      continue;
+    }
+    if (!isa<memref::StoreOp>(user) || cast<memref::StoreOp>(user).getMemRef() != memory)
+      return std::nullopt;
+  }
+  for (memref::LoadOp load : loads) {
+    memref::StoreOp store;
+    for (Operation *user : memory.getUsers())
+      if (auto other = dyn_cast<memref::StoreOp>(user);
+          other && other->getBlock() == load->getBlock() && load->isBeforeInBlock(other) &&
+          llvm::equal(other.getIndices(), load.getIndices()))
+        store = !store || other->isBeforeInBlock(store) ? other : store;
+    if (!store)
+      return std::nullopt;
+    Operation *combined = store.getValue().getDefiningOp();
+    Update update{load, store, Value(), ReductionKind::AddF};
+    std::optional<ReductionKind> kind =
+        combined && combined->hasOneUse() ? getCombination(combined, load, update.value) : std::nullopt;
+    if (!kind)
+      return std::nullopt;
+    // A selection and its comparison are the only users of what was loaded.
+    unsigned expected = isa<arith::SelectOp>(combined) ? 2 : 1;
+    if (unsigned(std::distance(load->user_begin(), load->user_end())) != expected)
+      return std::nullopt;
+    // x - sum is no sum.
+    update.kind = *kind;
+    if (!updates.empty() && updates.front().kind != *kind)
+      return std::nullopt;
+    updates.push_back(update);
+  }
+  unsigned stores = llvm::count_if(memory.getUsers(), [](Operation *op) { return isa<memref::StoreOp>(op); });
+  if (updates.empty() || stores != updates.size())
+    return std::nullopt;
+  return updates;
+}
+
+// Which ids an index depends on, and whether on memory.
+static void addDependences(Value v, dfg::NodeOp node, SmallVectorImpl<bool> &ids, bool &onMemory,
+                           DenseSet<Value> &seen) {
+  if (!seen.insert(v).second)
+    return;
+  if (auto arg = dyn_cast<BlockArgument>(v)) {
+    if (arg.getOwner() == node.getBodyBlock()) {
+      if (arg.getArgNumber() < node.getRank())
+        ids[arg.getArgNumber()] = true;
+    } else if (auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
+               !loop || arg != loop.getInductionVar()) {
+      onMemory = true;
+    }
+    return;
+  }
+  Operation *op = v.getDefiningOp();
+  onMemory |= isa<memref::LoadOp>(op) || op->getNumRegions();
+  for (Value operand : op->getOperands())
+    addDependences(operand, node, ids, onMemory, seen);
+}
+
+// Iterations update the same element, as far as can be seen.
+static bool isShared(ArrayRef<Update> updates, dfg::NodeOp node) {
+  for (Update update : updates) {
+    SmallVector<bool> ids(node.getRank(), false);
+    bool onMemory = false;
+    DenseSet<Value> seen;
+    for (Value index : update.store.getIndices())
+      addDependences(index, node, ids, onMemory, seen);
+    if (onMemory || llvm::is_contained(ids, false))
+      return true;
+  }
+  return false;
+}
+
+// dfg.node(inout %m) { m[k] = m[k] + x }  →  dfg.node(acc<add> %m) { dfg.accumulate x, m[k] }
+static void useAccumulation(dfg::NodeOp node, unsigned input, ArrayRef<Update> updates) {
+  MLIRContext *context = node.getContext();
+  auto reduction = dfg::ReductionAttr::get(context, updates.front().kind, FlatSymbolRefAttr());
+  for (Update update : updates) {
+    OpBuilder b(update.store);
+    Operation *combined = update.store.getValue().getDefiningOp();
+    memref::StoreOp store = update.store;
+    memref::LoadOp load = update.load;
+    dfg::AccumulateOp::create(b, store.getLoc(), update.value, store.getMemRef(), store.getIndices());
+    Operation *test = nullptr;
+    if (auto choice = dyn_cast<arith::SelectOp>(combined))
+      test = choice.getCondition().getDefiningOp();
+    store.erase();
+    combined->erase();
+    if (test)
+      test->erase();
+    load.erase();
+  }
+  SmallVector<Attribute> ports(node.getPorts().begin(), node.getPorts().end());
+  ports[input] = dfg::PortAttr::get(context, dfg::PortMode::Acc, reduction);
+  node.setPortsAttr(ArrayAttr::get(context, ports));
+}
+
+// One update of one element, by each iteration that comes there.
+static bool isOneElement(ArrayRef<Update> updates, dfg::NodeOp node) {
+  memref::StoreOp store = updates[0].store;
+  if (updates.size() != 1 || store->getBlock() != node.getBodyBlock())
+    return false;
+  return llvm::all_of(store.getIndices(), [](Value v) { return getConstantIntValue(v).has_value(); });
+}
+
+// dfg.node(inout %m) { m[0] = m[0] + x }  →  %s = dfg.node() reduce<add> { yield x }, dfg.node(inout %m) { m[0] += %s }
+static void useReduction(dfg::NodeOp node, unsigned input, const Update &update) {
+  OpBuilder b(node);
+  MLIRContext *context = node.getContext();
+  auto reduction = dfg::ReductionAttr::get(context, update.kind, FlatSymbolRefAttr());
+  memref::StoreOp store = update.store;
+  memref::LoadOp load = update.load;
+  Value value = update.value;
+  int64_t at = *getConstantIntValue(store.getIndices()[0]);
+  Type element = value.getType();
+  SmallVector<Value> inputs;
+  SmallVector<dfg::PortAttr> ports;
+  SmallVector<Type> types(node->getResultTypes().begin(), node->getResultTypes().begin() + node.getNumYields());
+  SmallVector<dfg::ResultAttr> yields;
+  for (unsigned i = 0; i < node.getInputs().size(); ++i)
+    if (i != input) {
+      inputs.push_back(node.getInputs()[i]);
+      ports.push_back(node.getPort(i));
+    }
+  for (unsigned r = 0; r < node.getNumYields(); ++r)
+    yields.push_back(node.getYield(r));
+  types.push_back(element);
+  yields.push_back(dfg::ResultAttr::get(context, dfg::ResultMode::Reduce, reduction, {}));
+  auto made = dfg::NodeOp::create(b, node.getLoc(), node.getName(), node.getGrid(), inputs, ports, types, yields);
+  if (node.getTargetsAttr())
+    made.setTargetsAttr(node.getTargetsAttr());
+  // The memory's own updates go; everything else moves.
+  Operation *combined = store.getValue().getDefiningOp();
+  Operation *test = nullptr;
+  if (auto choice = dyn_cast<arith::SelectOp>(combined))
+    test = choice.getCondition().getDefiningOp();
+  store.erase();
+  combined->erase();
+  if (test)
+    test->erase();
+  load.erase();
+  Block *from = node.getBodyBlock(), *to = made.getBodyBlock();
+  while (!to->empty())
+    to->back().erase();
+  for (unsigned a = 0, k = 0; a < from->getNumArguments(); ++a) {
+    if (a == node.getRank() + input)
+      continue;
+    to->getArgument(k).setLoc(from->getArgument(a).getLoc());
+    from->getArgument(a).replaceAllUsesWith(to->getArgument(k++));
+  }
+  SmallVector<Value> yielded(node.getYieldOp().getValues());
+  yielded.push_back(value);
+  node.getYieldOp()->erase();
+  to->getOperations().splice(to->end(), from->getOperations());
+  OpBuilder end = OpBuilder::atBlockEnd(to);
+  dfg::YieldOp::create(end, node.getLoc(), yielded);
+  // Add it to what was there.
+  Value memory = node.getInputs()[input];
+  SmallVector<dfg::PortAttr> own = {dfg::PortAttr::get(context, dfg::PortMode::Whole, {}),
+                                    dfg::PortAttr::get(context, dfg::PortMode::InOut, {})};
+  std::string name = (node.getName() + ".combine").str();
+  if (yielded.size() > 1)
+    name += "." + std::to_string(yielded.size() - 1);
+  auto joined = dfg::NodeOp::create(b, node.getLoc(), name, ValueRange{},
+                                    ValueRange{made.getResult(yielded.size() - 1), memory}, own, TypeRange{},
+                                    ArrayRef<dfg::ResultAttr>{});
+  Block *body = joined.getBodyBlock();
+  while (!body->empty())
+    body->back().erase();
+  OpBuilder inner = OpBuilder::atBlockEnd(body);
+  Value index = arith::ConstantIndexOp::create(inner, node.getLoc(), at);
+  Value old = memref::LoadOp::create(inner, node.getLoc(), joined.getInputArgs()[1], index);
+  Value sum = dfg::buildCombine(inner, node.getLoc(), reduction, old, joined.getInputArgs()[0], joined);
+  memref::StoreOp::create(inner, node.getLoc(), sum, joined.getInputArgs()[1], index);
+  dfg::YieldOp::create(inner, node.getLoc());
+  node.getPortResult(input).replaceAllUsesWith(joined.getResult(0));
+  for (unsigned i = 0, k = 0; i < node.getInputs().size(); ++i) {
+    if (i == input)
+      continue;
+    if (node.getPort(i).isWritable())
+      node.getPortResult(i).replaceAllUsesWith(made.getPortResult(k));
+    ++k;
+  }
+  for (unsigned r = 0; r < node.getNumYields(); ++r)
+    node.getResult(r).replaceAllUsesWith(made.getResult(r));
+  node.erase();
+}
+
+// Rewrites one port; true when there may be another.
+static bool rewriteOne(dfg::NodeOp node) {
+  for (unsigned i = 0; i < node.getInputs().size(); ++i) {
+    if (node.getPort(i).getMode() != dfg::PortMode::InOut)
+      continue;
+    std::optional<SmallVector<Update>> updates = getUpdates(node.getInputArgs()[i]);
+    if (!updates || !isShared(*updates, node))
+      continue;
+    if (isOneElement(*updates, node)) {
+      useReduction(node, i, updates->front());
+      return true;
+    }
+    useAccumulation(node, i, *updates);
+  }
+  return false;
+}
+
+void heterocpp::findReductions(dfg::GraphOp graph) {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (auto node : llvm::make_early_inc_range(graph.getBodyBlock()->getOps<dfg::NodeOp>()))
+      if (node.getRank() && rewriteOne(node)) {
+        changed = true;
+        break;
+      }
+  }
+}
