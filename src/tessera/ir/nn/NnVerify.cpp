@@ -44,7 +44,9 @@ LogicalResult CastOp::verify() {
 
 LogicalResult BitcastOp::verify() {
   Type from = elementOf(getX()), to = elementOf(getY());
-  if (from.getIntOrFloatBitWidth() != to.getIntOrFloatBitWidth())
+  // An i1 is stored in a byte.
+  auto width = [](Type type) { return std::max(8u, type.getIntOrFloatBitWidth()); };
+  if (width(from) != width(to))
     return emitOpError("expected types of the same width, but got ") << from << " and " << to;
   return verifySameShape(*this, getX(), getY());
 }

@@ -32,6 +32,11 @@ struct LowerBitcast : OpRewritePattern<BitcastOp> {
     Type to = typeOf(op.getY()).getElementType();
     Value y = mapBroadcast(rewriter, op.getLoc(), op.getX(), typeOf(op.getY()),
                            [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+                             // An i1 is a byte of 0 or 1.
+                             if (args[0].getType().isInteger(1) && to.isInteger(8))
+                               return arith::ExtUIOp::create(b, loc, to, args[0]);
+                             if (args[0].getType().isInteger(8) && to.isInteger(1))
+                               return arith::TruncIOp::create(b, loc, to, args[0]);
                              return arith::BitcastOp::create(b, loc, to, args[0]);
                            });
     rewriter.replaceOp(op, y);
