@@ -190,9 +190,26 @@ NN_INFER(DeformConvOp) {
       failed(checkConv(where, a, shapeOf(a.getW())[0])) ||
       failed(checkRank(where, a.getOffset(), "offset", 4)))
     return failure();
-  if (a.getMask() && failed(checkRank(where, a.getMask(), "mask", 4)))
+  ArrayRef<int64_t> x = shapeOf(a.getX()), w = shapeOf(a.getW());
+  int64_t groups = a.getGroups(), offsetGroups = a.getOffsetGroups();
+  if (offsetGroups < 1)
+    return where.emitError("expected at least one group of offsets, but got ", offsetGroups);
+  if (failed(checkDivides(where, groups, w[0], "w")) ||
+      failed(checkDivides(where, offsetGroups, x[1], "x")) ||
+      (!ShapedType::isDynamic(x[1]) && failed(checkExtent(where, a.getW(), "w", 1, x[1] / groups))))
     return failure();
-  return inferConv(
-      where, a.getX(), a.getW(),
-      makeWindows(shapeOf(a.getW()).drop_front(2), a.getStrides(), a.getPads(), a.getDilations()), results);
+  SmallVector<Window> windows = makeWindows(w.drop_front(2), a.getStrides(), a.getPads(), a.getDilations());
+  // Two coordinates and one weight for each tap at each place.
+  bool hasTaps = !ShapedType::isDynamic(w[2]) && !ShapedType::isDynamic(w[3]);
+  for (auto [value, what, each] : {std::tuple<Value, StringRef, int64_t>(a.getOffset(), "offset", 2),
+                                   std::tuple<Value, StringRef, int64_t>(a.getMask(), "mask", 1)}) {
+    if (!value)
+      continue;
+    if (failed(checkRank(where, value, what, 4)) || failed(checkExtent(where, value, what, 0, x[0])) ||
+        (hasTaps && failed(checkExtent(where, value, what, 1, offsetGroups * each * w[2] * w[3]))) ||
+        failed(checkExtent(where, value, what, 2, windows[0].places(x[2]))) ||
+        failed(checkExtent(where, value, what, 3, windows[1].places(x[3]))))
+      return failure();
+  }
+  return inferConv(where, a.getX(), a.getW(), windows, results);
 }

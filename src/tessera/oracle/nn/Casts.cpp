@@ -69,7 +69,7 @@ uint64_t oracle::encodeFormat(Format format, double value, bool wrap, StringRef 
   const llvm::fltSemantics *semantics = semanticsOf(format);
   if (!semantics) {
     auto [width, isSigned] = smallInteger(format);
-    uint64_t low = static_cast<uint64_t>(static_cast<int64_t>(value)) & ((1u << width) - 1);
+    uint64_t low = static_cast<uint64_t>(toInteger(value)) & ((1u << width) - 1);
     return isSigned && low >> (width - 1) ? (low | ~uint64_t(0) << width) & 255 : low;
   }
   // The 4-bit float has neither infinity nor NaN; what is no number becomes -0, as there is nothing better.
@@ -93,6 +93,8 @@ std::pair<int64_t, int64_t> oracle::integerRange(Format format, unsigned width) 
   bool isSigned = format == Format::plain;
   if (isByteFormat(format))
     std::tie(width, isSigned) = smallInteger(format);
+  if (isSigned && width >= 64)
+    return {INT64_MIN, INT64_MAX};
   if (isSigned)
     return {-(int64_t(1) << (width - 1)), (int64_t(1) << (width - 1)) - 1};
   return {0, width >= 63 ? INT64_MAX : (int64_t(1) << width) - 1};
@@ -112,7 +114,7 @@ static LogicalResult runCast(Call &call, CastOp op) {
   bool isInteger = !x.info.isFloat() && !isFloatFormat(from);
   for (int64_t i = 0, count = x.size(); i < count; ++i) {
     double number = isByteFormat(from) ? decodeFormat(from, x.data[i]) : numberAt(x, i, isUnsigned);
-    int64_t integer = isByteFormat(from) ? static_cast<int64_t>(number) : integerAt(x, i, isUnsigned);
+    int64_t integer = isByteFormat(from) ? toInteger(number) : integerAt(x, i, isUnsigned);
     if (isByteFormat(to))
       y->data[i] = encodeFormat(to, isFloatFormat(to) || !isInteger ? number : static_cast<double>(integer),
                                 op.getWrap(), op.getRoundMode());

@@ -69,14 +69,13 @@ public:
   T finish(int64_t divisor = 0) const {
     switch (kind) {
     case nn::ReduceKind::mean:
-      return static_cast<T>(precise / static_cast<double>(divisor ? divisor : count));
+      return convert(precise / static_cast<double>(divisor ? divisor : count));
     case nn::ReduceKind::l2:
-      return static_cast<T>(power == 2 ? std::sqrt(precise)
-                                       : std::pow(precise, 1 / static_cast<double>(power)));
+      return convert(power == 2 ? std::sqrt(precise) : std::pow(precise, 1 / static_cast<double>(power)));
     case nn::ReduceKind::log_sum:
-      return static_cast<T>(std::log(precise));
+      return convert(std::log(precise));
     case nn::ReduceKind::log_sum_exp:
-      return static_cast<T>(std::isinf(most()) || count == 0 ? most() : most() + std::log(precise));
+      return convert(std::isinf(most()) || count == 0 ? most() : most() + std::log(precise));
     default:
       return whole;
     }
@@ -91,6 +90,12 @@ private:
     if (kind == nn::ReduceKind::min)
       return a != a ? b == b : a < b;
     return b != b ? a == a : a < b;
+  }
+  static T convert(double value) {
+    if constexpr (std::is_same_v<T, double>)
+      return value;
+    else
+      return toInteger(value);
   }
   double most() const { return static_cast<double>(whole); }
   T limit(bool isMost, unsigned width) const {

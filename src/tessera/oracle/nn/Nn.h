@@ -54,6 +54,9 @@ double numberAt(const Elements &elements, int64_t i, bool isUnsigned = false);
 /// An integer, sign extended unless it is unsigned or i1; a float truncated.
 int64_t integerAt(const Elements &elements, int64_t i, bool isUnsigned = false);
 
+/// Truncated; saturates beyond 64 bits (as an unsigned number too), 0 for NaN.
+int64_t toInteger(double value);
+
 /// Rounds or wraps into an element. A double that goes into an integer is truncated; beyond 64 bits it
 /// saturates.
 void put(Elements &elements, int64_t i, double value);

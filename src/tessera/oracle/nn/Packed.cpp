@@ -62,8 +62,10 @@ static LogicalResult runUnpack(Call &call, UnpackOp op) {
 }
 
 // The elements of x, `above` rows lower and `left` columns further to the right.
-static LogicalResult shift(Call &call, const Elements &x, int64_t above, int64_t left, int64_t below, int64_t right) {
-  Elements *y = call.make({x.shape[0], x.shape[1], x.shape[2] + above + below, x.shape[3] + left + right, x.shape[4]});
+static LogicalResult shift(Call &call, const Elements &x, int64_t above, int64_t left, int64_t below,
+                           int64_t right) {
+  Elements *y =
+      call.make({x.shape[0], x.shape[1], x.shape[2] + above + below, x.shape[3] + left + right, x.shape[4]});
   if (!y)
     return failure();
   Blocks from(x.shape), to(y->shape);
@@ -108,8 +110,11 @@ static LogicalResult runConv(Call &call, PackedConvOp op) {
       for (int64_t a = 0; a < w.shape[2]; ++a)
         for (int64_t b = 0; b < w.shape[3]; ++b)
           for (int64_t c0 = 0; c0 < w.shape[4]; ++c0) {
-            int64_t tap = ((((f1 * w.shape[1] + c1) * w.shape[2] + a) * w.shape[3] + b) * w.shape[4] + c0) * w.shape[5] + f0;
-            sum += ws[tap] * xs[from.at(n, f1 / perGroup * w.shape[1] + c1, i * op.getStrides()[0] + a * op.getDilations()[0],
+            int64_t tap = ((((f1 * w.shape[1] + c1) * w.shape[2] + a) * w.shape[3] + b) * w.shape[4] + c0) *
+                              w.shape[5] +
+                          f0;
+            sum += ws[tap] * xs[from.at(n, f1 / perGroup * w.shape[1] + c1,
+                                        i * op.getStrides()[0] + a * op.getDilations()[0],
                                         j * op.getStrides()[1] + b * op.getDilations()[1], c0)];
           }
     put(*y, to.at(n, f1, i, j, f0), sum);
@@ -135,11 +140,13 @@ static LogicalResult runDepthwise(Call &call, PackedDepthwiseOp op) {
   return success();
 }
 
-// The definition of F(tile, 3) for one dimension as its polynomials have it: points 0, 1, -1, 2, -2 and infinity.
+// The definition of F(tile, 3) for one dimension as its polynomials have it: points 0, 1, -1, 2, -2 and
+// infinity.
 static std::vector<double> inputMatrix(int64_t tile) {
   if (tile == 2)
     return {1, 0, -1, 0, 0, 1, 1, 0, 0, -1, 1, 0, 0, 1, 0, -1};
-  return {4, 0, -5, 0, 1, 0, 0, -4, -4, 1, 1, 0, 0, 4, -4, -1, 1, 0, 0, -2, -1, 2, 1, 0, 0, 2, -1, -2, 1, 0, 0, 4, 0, -5, 0, 1};
+  return {4, 0,  -5, 0, 1, 0, 0, -4, -4, 1,  1, 0, 0, 4, -4, -1, 1, 0,
+          0, -2, -1, 2, 1, 0, 0, 2,  -1, -2, 1, 0, 0, 4, 0,  -5, 0, 1};
 }
 static std::vector<double> outputMatrix(int64_t tile) {
   if (tile == 2)
@@ -147,7 +154,8 @@ static std::vector<double> outputMatrix(int64_t tile) {
   return {1, 1, 1, 1, 1, 0, 0, 1, -1, 2, -2, 0, 0, 1, 1, 4, 4, 0, 0, 1, -1, 8, -8, 1};
 }
 // m v m^T for a matrix m of n x k and k x k numbers.
-static std::vector<double> sandwich(const std::vector<double> &m, const std::vector<double> &v, int64_t n, int64_t k) {
+static std::vector<double> sandwich(const std::vector<double> &m, const std::vector<double> &v, int64_t n,
+                                    int64_t k) {
   std::vector<double> half(n * k), result(n * n);
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < k; ++j)
@@ -216,12 +224,14 @@ static LogicalResult runPool(Call &call, PackedPoolOp op) {
   if (!y)
     return failure();
   Blocks from(x.shape), to(y->shape);
-  ArrayRef<int64_t> kernel = op.getKernel(), strides = op.getStrides(), pads = op.getPads(), dilations = op.getDilations();
+  ArrayRef<int64_t> kernel = op.getKernel(), strides = op.getStrides(), pads = op.getPads(),
+                    dilations = op.getDilations();
   forEachPlace(y->shape, [&](int64_t n, int64_t block, int64_t i, int64_t j, int64_t lane) {
     Fold<double> fold(op.getKind(), false, x.info.width);
     for (int64_t a = 0; a < kernel[0]; ++a)
       for (int64_t b = 0; b < kernel[1]; ++b) {
-        int64_t row = i * strides[0] + a * dilations[0] - pads[0], column = j * strides[1] + b * dilations[1] - pads[1];
+        int64_t row = i * strides[0] + a * dilations[0] - pads[0],
+                column = j * strides[1] + b * dilations[1] - pads[1];
         if (row >= 0 && row < x.shape[2] && column >= 0 && column < x.shape[3])
           fold.add(numberAt(x, from.at(n, block, row, column, lane)));
       }

@@ -205,12 +205,14 @@ template <typename T> struct GridAxis {
     // What no element is near to; a zero weight for NaN would hide it.
     if (!std::isfinite(x))
       return {{0, std::nan("")}};
-    if (mode == "nearest")
-      return {{look(static_cast<int64_t>(enter(std::nearbyint(x)))), 1}};
-    x = enter(x);
+    bool isNearest = mode == "nearest";
+    x = enter(isNearest ? std::nearbyint(x) : x);
+    // So far out that there is nothing; no integer need hold it.
     if (std::fabs(x) > T(0x1p40))
       return {{-1, 1}};
     auto left = static_cast<int64_t>(std::floor(x));
+    if (isNearest)
+      return {{look(static_cast<int64_t>(x)), 1}};
     double ratio = static_cast<double>(x) - static_cast<double>(left);
     if (mode == "linear")
       return {{look(left), 1 - ratio}, {look(left + 1), ratio}};

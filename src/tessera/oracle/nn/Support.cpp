@@ -76,7 +76,7 @@ double oracle::numberAt(const Elements &elements, int64_t i, bool isUnsigned) {
   return toDouble(elements.info, elements.load(i));
 }
 
-static int64_t truncate(double value) {
+int64_t oracle::toInteger(double value) {
   if (value != value)
     return 0;
   if (value >= 0x1p63)
@@ -86,7 +86,7 @@ static int64_t truncate(double value) {
 
 int64_t oracle::integerAt(const Elements &elements, int64_t i, bool isUnsigned) {
   if (elements.info.isFloat())
-    return truncate(numberAt(elements, i));
+    return toInteger(numberAt(elements, i));
   uint64_t bits = elements.data[i];
   unsigned width = elements.info.width;
   if (isUnsigned || width == 1 || width >= 64)
@@ -96,7 +96,7 @@ int64_t oracle::integerAt(const Elements &elements, int64_t i, bool isUnsigned) 
 
 void oracle::put(Elements &elements, int64_t i, double value) {
   if (!elements.info.isFloat())
-    elements.data[i] = static_cast<uint64_t>(truncate(value)) & elements.info.mask;
+    elements.data[i] = static_cast<uint64_t>(toInteger(value)) & elements.info.mask;
   else if (elements.info.kind == ElementInfo::F32)
     elements.data[i] = fromFloat(static_cast<float>(value));
   else

@@ -187,3 +187,30 @@ func.func @f(%a: tensor<1x3x5xf32>, %b: tensor<3x4x3xf32>) {
   %r = nn.conv_transpose %a, %b {strides = array<i64: 1>, pads = array<i64: 9, 9>, dilations = array<i64: 1>, output_padding = array<i64: 0>} : (tensor<1x3x5xf32>, tensor<3x4x3xf32>) -> tensor<1x1x1xf32>
   return
 }
+
+// -----
+
+func.func @f(%a: tensor<1x4x5x5xf32>, %b: tensor<6x4x3x3xf32>, %c: tensor<1x18x3x3xf32>) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{expected at least one group of offsets, but got 0}}
+  %r = nn.deform_conv %a, %b, %c {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, offset_groups = 0 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>} : (tensor<1x4x5x5xf32>, tensor<6x4x3x3xf32>, tensor<1x18x3x3xf32>) -> tensor<1x6x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<1x4x5x5xf32>, %b: tensor<6x4x3x3xf32>, %c: tensor<1x9x3x3xf32>) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{expected extent 1 of 'offset' to be 18, but got 9}}
+  %r = nn.deform_conv %a, %b, %c {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>} : (tensor<1x4x5x5xf32>, tensor<6x4x3x3xf32>, tensor<1x9x3x3xf32>) -> tensor<1x6x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<1x4x5x5xf32>, %b: tensor<6x4x3x3xf32>, %c: tensor<1x18x4x3xf32>) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{expected extent 2 of 'offset' to be 3, but got 4}}
+  %r = nn.deform_conv %a, %b, %c {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>} : (tensor<1x4x5x5xf32>, tensor<6x4x3x3xf32>, tensor<1x18x4x3xf32>) -> tensor<1x6x3x3xf32>
+  return
+}
