@@ -116,7 +116,7 @@ template <typename Work> static double best(unsigned threads, int rounds, Work w
 }
 
 double Roofline::roof(double flops, double bytes) const {
-  double bandwidth = bytes <= cacheBytes ? cacheGBs : memoryGBs;
+  double bandwidth = bytes <= cacheBytes ? cacheGBs : bytes <= sharedBytes ? sharedGBs : memoryGBs;
   return bytes > 0 ? std::min(gflops, flops / bytes * bandwidth) : gflops;
 }
 
@@ -152,6 +152,10 @@ Roofline measureRoofline(unsigned threads) {
     return double(bytes) * passes * result.threads / t / 1e9;
   };
   result.cacheGBs = bandwidth(l2 / 2, 64);
+  // A guest sees the whole of a cache that it shares; a part of it is what it can count on.
+  const uint64_t l3 = std::min<uint64_t>(cpu.l3, 32 << 20);
+  result.sharedBytes = double(l3);
+  result.sharedGBs = l3 > 2 * l2 ? bandwidth(l3 / 4 / result.threads, 8) : result.cacheGBs;
   result.memoryGBs = bandwidth(std::max<uint64_t>(64 << 20, 2 * cpu.l3) / result.threads, 1);
   return result;
 }

@@ -10,8 +10,10 @@ struct Roofline {
   unsigned threads = 1;
   double gflops = 0;      ///< fused multiply-adds in registers, two operations each
   double cacheGBs = 0;    ///< reading what fits into the second cache
+  double sharedGBs = 0;   ///< reading what fits into the last cache
   double memoryGBs = 0;   ///< reading what fits into no cache
   double cacheBytes = 0;  ///< of all threads' second caches together
+  double sharedBytes = 0; ///< of the last cache
 
   /// The most GFLOP/s for work of so many operations on so many bytes.
   double roof(double flops, double bytes) const;

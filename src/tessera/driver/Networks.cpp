@@ -44,5 +44,11 @@ LogicalResult tessera::prepareNetworks(ModuleOp module, const InstallOptions &op
 }
 
 LogicalResult tessera::lowerNetworks(dfg::GraphOp graph) {
-  return nn::forEachNetwork(graph, [](dfg::NodeOp node) { return nn::lowerToLinalg(node); });
+  return nn::forEachNetwork(graph, [](dfg::NodeOp node) {
+    if (failed(nn::lowerToLinalg(node)))
+      return failure();
+    // A packed layer takes what follows it only if that is all that reads its result.
+    nn::simplifyExtents(node);
+    return success();
+  });
 }

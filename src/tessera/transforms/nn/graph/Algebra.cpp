@@ -166,6 +166,36 @@ struct NameSwish : OpRewritePattern<BinaryOp> {
   }
 };
 
+/// pool max(f(x)) → f(pool max(x)) for functions that never fall and cost more than a comparison: fewer of them
+struct PoolFirst : OpRewritePattern<PoolOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(PoolOp op, PatternRewriter &rewriter) const override {
+    auto function = op.getX().getDefiningOp<UnaryOp>();
+    if (op.getKind() != ReduceKind::max || !function || !hasOneUser(op.getX()) || !isFloat(op) ||
+        countElements(op.getType()) >= countElements(op.getX().getType()))
+      return failure();
+    switch (function.getKind()) {
+    case UnaryKind::tanh:
+    case UnaryKind::sigmoid:
+    case UnaryKind::exp:
+    case UnaryKind::softplus:
+    case UnaryKind::softsign:
+    case UnaryKind::erf:
+    case UnaryKind::atan:
+      break;
+    default:
+      return failure();
+    }
+    auto pool = cast<PoolOp>(rewriter.clone(*op));
+    pool.getXMutable().assign(function.getX());
+    auto after = cast<UnaryOp>(rewriter.clone(*function));
+    after.getXMutable().assign(pool.getY());
+    after.getY().setType(cast<RankedTensorType>(op.getType()));
+    rewriter.replaceOp(op, after);
+    return success();
+  }
+};
+
 /// cast to the type and format that it has → x
 struct CastOfNothing : OpRewritePattern<CastOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -202,6 +232,6 @@ struct MergeScalars : OpRewritePattern<BinaryOp> {
 } // namespace
 
 void nn::populateAlgebra(RewritePatternSet &patterns) {
-  patterns.add<NeutralElement, MergeClips, NameClip, UnaryPair, NameSwish, CastOfNothing, MergeScalars>(
+  patterns.add<NeutralElement, MergeClips, NameClip, UnaryPair, NameSwish, PoolFirst, CastOfNothing, MergeScalars>(
       patterns.getContext());
 }

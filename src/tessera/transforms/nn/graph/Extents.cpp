@@ -3,6 +3,9 @@
 // anyone wait for it.
 #include "tessera/transforms/nn/graph/Patterns.h"
 
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
 using namespace tessera;
 using namespace tessera::nn;
 
@@ -54,7 +57,7 @@ static std::optional<std::pair<Value, int64_t>> sameExtent(Operation *op, int64_
     return std::pair(pad.getX(), d);
   if (auto slice = dyn_cast<SliceOp>(op))
     return std::pair(slice.getX(), d);
-  if (auto concat = dyn_cast<ConcatOp>(op); concat && concat.getAxis() != d)
+  if (auto concat = dyn_cast<ConcatOp>(op); concat && int64_t(concat.getAxis()) != d)
     return std::pair(concat.getInputs()[0], d);
   return std::nullopt;
 }
@@ -83,6 +86,14 @@ struct ExtentOfResult : OpRewritePattern<tensor::DimOp> {
       return nthDynamic(broadcast.getExtents());
     if (auto iota = dyn_cast<IotaOp>(def))
       return nthDynamic(iota.getExtents());
+    if (auto empty = dyn_cast<tensor::EmptyOp>(def))
+      return nthDynamic(empty.getDynamicSizes());
+    // A result has the extents of the operand that it is written over.
+    if (auto dps = dyn_cast<DestinationStyleOpInterface>(def)) {
+      Value init = dps.getTiedOpOperand(cast<OpResult>(op.getSource()))->get();
+      rewriter.replaceOpWithNewOp<tensor::DimOp>(op, init, *d);
+      return success();
+    }
     auto same = sameExtent(def, *d);
     if (!same)
       return failure();
@@ -94,3 +105,11 @@ struct ExtentOfResult : OpRewritePattern<tensor::DimOp> {
 } // namespace
 
 void nn::populateExtents(RewritePatternSet &patterns) { patterns.add<ExtentOfResult>(patterns.getContext()); }
+
+void nn::simplifyExtents(dfg::NodeOp node) {
+  RewritePatternSet patterns(node.getContext());
+  populateExtents(patterns);
+  GreedyRewriteConfig config;
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  (void)applyPatternsGreedily(node.getBody(), std::move(patterns), config);
+}

@@ -6,8 +6,6 @@
 #include "tessera/transforms/nn/graph/Patterns.h"
 #include "tessera/transforms/nn/packed/Weights.h"
 
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-
 using namespace tessera;
 using namespace tessera::nn;
 
@@ -367,11 +365,7 @@ void Emitter::run() {
 
 LogicalResult nn::assignLayouts(dfg::NodeOp node, const LayoutOptions &options) {
   Emitter(node, options).run();
-  RewritePatternSet patterns(node.getContext());
-  populateExtents(patterns);
-  GreedyRewriteConfig config;
-  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
-  (void)applyPatternsGreedily(node.getBody(), std::move(patterns), config);
+  simplifyExtents(node);
   return success();
 }
 

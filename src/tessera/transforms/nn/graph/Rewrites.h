@@ -22,6 +22,9 @@ using Evaluator = std::function<SmallVector<ElementsAttr>(Operation *op, ArrayRe
 /// Machine-independent simplification of a network. `evaluate` may be null.
 LogicalResult simplifyNetwork(dfg::NodeOp node, const Evaluator &evaluate);
 
+/// Extents of results become extents of operands, or of the leaf's arguments, so that asking for one is no use of a result.
+void simplifyExtents(dfg::NodeOp node);
+
 /// What layouts are made for.
 struct LayoutOptions {
   int64_t lanes = 8;    ///< of f32 in a vector register

@@ -176,3 +176,22 @@ dfg.graph @extents(%x: tensor<?x1x4x4xf32>) -> (y: tensor<?x16xf32>) {
   }
   dfg.return %r : tensor<?x16xf32>
 }
+
+// -----
+
+// A maximum first leaves fewer elements for a function that never falls; one that does falls out.
+// CHECK-LABEL: dfg.graph @pool_first
+// CHECK: %[[P:.*]] = nn.pool max %arg0
+// CHECK: %[[T:.*]] = nn.unary tanh %[[P]] : tensor<?x1x2x2xf32>
+// CHECK: %[[N:.*]] = nn.unary neg %arg0
+// CHECK: nn.pool max %[[N]]
+dfg.graph @pool_first(%x: tensor<?x1x4x4xf32>) -> (y: tensor<?x1x2x2xf32>, z: tensor<?x1x2x2xf32>) {
+  %r:2 = dfg.node @net (%a = %x : tensor<?x1x4x4xf32>) -> (tensor<?x1x2x2xf32>, tensor<?x1x2x2xf32>) {
+    %1 = nn.unary tanh %a : tensor<?x1x4x4xf32> -> tensor<?x1x4x4xf32>
+    %2 = nn.pool max %1 {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : tensor<?x1x4x4xf32> -> tensor<?x1x2x2xf32>
+    %3 = nn.unary neg %a : tensor<?x1x4x4xf32> -> tensor<?x1x4x4xf32>
+    %4 = nn.pool max %3 {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : tensor<?x1x4x4xf32> -> tensor<?x1x2x2xf32>
+    dfg.yield %2, %4 : tensor<?x1x2x2xf32>, tensor<?x1x2x2xf32>
+  }
+  dfg.return %r#0, %r#1 : tensor<?x1x2x2xf32>, tensor<?x1x2x2xf32>
+}
