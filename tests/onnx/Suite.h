@@ -66,7 +66,7 @@ std::vector<Verdict> runCases(const std::vector<Case> &cases, const ParallelOpti
 
 /// The table as Markdown.
 std::string writeTable(const std::vector<Case> &cases, const std::vector<Verdict> &verdicts);
-/// The cases that a table lists as passed.
-std::vector<std::string> passedInTable(const std::string &text);
+/// What a table says of its cases, by title; without their operators.
+std::map<std::string, Verdict> readTable(const std::string &text);
 
 } // namespace tessera::suite

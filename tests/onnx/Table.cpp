@@ -88,13 +88,32 @@ std::string suite::writeTable(const std::vector<Case> &cases, const std::vector<
   return os.str();
 }
 
-std::vector<std::string> suite::passedInTable(const std::string &text) {
-  std::vector<std::string> names;
+std::map<std::string, Verdict> suite::readTable(const std::string &text) {
+  std::map<std::string, Verdict> rows;
   std::istringstream is(text);
   for (std::string line; std::getline(is, line);) {
-    size_t end = line.find(" | passed |");
-    if (line.starts_with("| ") && end != std::string::npos)
-      names.push_back(line.substr(2, end - 2));
+    size_t first = line.find(" | "),
+           second = first == std::string::npos ? first : line.find(" | ", first + 3);
+    if (!line.starts_with("| ") || second == std::string::npos || !line.ends_with(" |"))
+      continue;
+    std::string title = line.substr(2, first - 2), word = line.substr(first + 3, second - first - 3);
+    std::string note = line.size() > second + 5 ? line.substr(second + 3, line.size() - second - 5) : "";
+    for (size_t at; (at = note.find("\\|")) != std::string::npos;)
+      note.erase(at, 1);
+    Verdict v;
+    if (word == "passed")
+      v.outcome = Outcome::Passed;
+    else if (word == "excluded")
+      v.outcome = Outcome::Excluded;
+    else if (word != "failed")
+      continue;
+    v.reason = note;
+    if (v.outcome == Outcome::Passed && note.starts_with("bound: ")) {
+      std::istringstream names(note.substr(7));
+      for (std::string name; names >> name;)
+        v.bound.push_back(name);
+    }
+    rows[title] = std::move(v);
   }
-  return names;
+  return rows;
 }

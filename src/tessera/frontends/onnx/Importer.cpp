@@ -4,6 +4,7 @@
 
 #include "tessera/ir/dfg/Dfg.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
@@ -662,7 +663,7 @@ Imported Importer::run() {
 
 void onnximport::loadDialects(MLIRContext *context) {
   context->loadDialect<dfg::DfgDialect, nn::NnDialect, arith::ArithDialect, tensor::TensorDialect,
-                       scf::SCFDialect>();
+                       linalg::LinalgDialect, scf::SCFDialect>();
 }
 
 Imported onnximport::importModel(const ox::Model &model, const ImportOptions &options, MLIRContext *context) {

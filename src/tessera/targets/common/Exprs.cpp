@@ -129,6 +129,13 @@ std::optional<Expr> Env::translateDim(mlir::Value v, int64_t d) {
     return d == 0 ? translateDim(def->getOperand(0), 0) : std::nullopt;
   if (auto dps = dyn_cast<DestinationStyleOpInterface>(def))
     return translateDim(dps.getTiedOpOperand(cast<OpResult>(v))->get(), d);
+  if (auto branch = dyn_cast<scf::IfOp>(def); branch && !branch.getElseRegion().empty()) {
+    // Only an extent that both sides agree on is known before.
+    unsigned r = cast<OpResult>(v).getResultNumber();
+    std::optional<Expr> yes = translateDim(branch.thenYield().getOperand(r), d),
+                        no = translateDim(branch.elseYield().getOperand(r), d);
+    return yes && no && *yes == *no ? yes : std::nullopt;
+  }
   if (auto loop = dyn_cast<scf::ForOp>(def))
     return translateDim(loop.getInitArgs()[cast<OpResult>(v).getResultNumber()], d);
   if (auto forall = dyn_cast<scf::ForallOp>(def))
