@@ -57,10 +57,12 @@ int64_t Window::places(int64_t in) const {
   int64_t room = in + low + high - span();
   if (room < 0)
     return 0;
-  int64_t count = room / stride + 1;
+  if (!ceil)
+    return room / stride + 1;
   // Rounded up, but no window starts in the high pad.
-  if (ceil && room % stride && count * stride < in + low)
-    ++count;
+  int64_t count = (room + stride - 1) / stride + 1;
+  if ((count - 1) * stride >= in + low)
+    --count;
   return count;
 }
 

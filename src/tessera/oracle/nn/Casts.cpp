@@ -137,7 +137,9 @@ static LogicalResult runBitcast(Call &call, BitcastOp op) {
   Elements *y = call.make(x.shape);
   if (!y)
     return failure();
-  y->data = x.data;
+  // An i1 is the lowest bit of its byte.
+  for (int64_t i = 0, count = x.size(); i < count; ++i)
+    y->data[i] = x.data[i] & y->info.mask;
   return success();
 }
 

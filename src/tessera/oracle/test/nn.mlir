@@ -110,6 +110,18 @@ func.func @main() -> (tensor<2x4xi8>, tensor<2x4xi8>, tensor<2x4xi8>, tensor<2x4
   return %0, %1, %2, %3, %4 : tensor<2x4xi8>, tensor<2x4xi8>, tensor<2x4xi8>, tensor<2x4xf32>, tensor<2x4xf32>
 }
 // -----
+// The same bits; an i1 is a byte of 0 or 1.
+// EXPECT: 0x3f800000; 1, 0; 1, 0
+func.func @main() -> (tensor<1xi32>, tensor<2xi8>, tensor<2xi1>) {
+  %a = arith.constant dense<[1.0]> : tensor<1xf32>
+  %b = arith.constant dense<[true, false]> : tensor<2xi1>
+  %d = arith.constant dense<[1, 2]> : tensor<2xi8>
+  %0 = nn.bitcast %a : tensor<1xf32> -> tensor<1xi32>
+  %1 = nn.bitcast %b : tensor<2xi1> -> tensor<2xi8>
+  %2 = nn.bitcast %d : tensor<2xi8> -> tensor<2xi1>
+  return %0, %1, %2 : tensor<1xi32>, tensor<2xi8>, tensor<2xi1>
+}
+// -----
 // Reductions.
 // EXPECT: 5, -3, 9; 1.83333337306976318359375; 2, 4; 255, 4; nan; 6, 15; 2, 5; 1, 2, 3, 4, -5, 6; -inf, -inf
 func.func @main() -> (tensor<3xf32>, tensor<1x1xf32>, tensor<2xi8>, tensor<2xi8>, tensor<f32>, tensor<2xf32>, tensor<2xi8>, tensor<2x3xf32>, tensor<2xf32>) {
