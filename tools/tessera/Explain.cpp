@@ -334,10 +334,9 @@ static void printTable(const std::vector<Row> &rows, bool measured, const Roofli
   column(true, "note", [](const Row &r) { return mergeNotes(r.note); });
   std::printf("%s", formatTable(table).c_str());
   if (measured)
-    std::printf("roofline, measured here with %u thread%s: %.0f GFLOP/s (f32, fused), %.0f GB/s from caches, "
-                "%.0f GB/s "
-                "from memory\n",
-                machine.threads, machine.threads == 1 ? "" : "s", machine.gflops, machine.cacheGBs,
+    std::printf("roofline, measured here with %u thread%s: %.0f GFLOP/s (f32, fused); %.0f, %.0f and %.0f GB/s from "
+                "the second cache, the last and memory\n",
+                machine.threads, machine.threads == 1 ? "" : "s", machine.gflops, machine.cacheGBs, machine.sharedGBs,
                 machine.memoryGBs);
 }
 
