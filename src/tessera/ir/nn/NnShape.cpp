@@ -55,7 +55,7 @@ int64_t Window::places(int64_t in) const {
   if (ShapedType::isDynamic(in) || ShapedType::isDynamic(kernel))
     return ShapedType::kDynamic;
   int64_t room = in + low + high - span();
-  if (room < 0)
+  if (room < (ceil ? 1 - stride : 0))
     return 0;
   if (!ceil)
     return room / stride + 1;

@@ -38,6 +38,8 @@ TEST(Shapes, Windows) {
   // Rounded up, unless the last window would start in the high pad.
   EXPECT_EQ((Window{2, 2, 0, 0, 1, true}.places(5)), 3);
   EXPECT_EQ((Window{1, 2, 0, 1, 1, true}.places(2)), 1);
+  EXPECT_EQ((Window{3, 2, 0, 0, 1, true}.places(2)), 1);
+  EXPECT_EQ((Window{4, 2, 0, 0, 1, true}.places(2)), 0);
 }
 
 TEST(Shapes, Equations) {
