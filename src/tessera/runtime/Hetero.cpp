@@ -13,6 +13,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -35,7 +36,13 @@ struct Ready {
     const char *name;
   };
   std::vector<Input> inputs;
-  std::vector<size_t> outputs; ///< The input whose memory each output is.
+  /// The input whose memory each output is, or its rank and type when it has memory of its own.
+  struct Output {
+    std::optional<size_t> input;
+    tsr_type type;
+    size_t rank;
+  };
+  std::vector<Output> outputs;
 };
 
 [[noreturn]] void stop(const char *graph, const std::string &text) {
@@ -122,11 +129,13 @@ static Status prepare(tsr_hetero_graph &graph) {
   }
   for (size_t i = 0; i < tsr_program_output_count(ready->program); ++i) {
     tsr_port_info info;
-    size_t input = 0;
-    if (tsr_program_output_info(ready->program, i, &info) ||
-        tsr_program_find_input(ready->program, info.name, &input))
+    if (tsr_program_output_info(ready->program, i, &info))
       return fail(StatusCode::Internal, tsr_last_error());
-    ready->outputs.push_back(input);
+    Ready::Output output{std::nullopt, info.type, info.rank};
+    for (size_t k = 0; k < ready->inputs.size(); ++k)
+      if (std::strcmp(ready->inputs[k].name, info.name) == 0)
+        output.input = k;
+    ready->outputs.push_back(output);
   }
   __atomic_store_n(&graph.state, ready.release(), __ATOMIC_RELEASE);
   return Status();
@@ -159,10 +168,20 @@ void *tsr_hetero_launch(tsr_hetero_graph *graph, const int64_t *slots, uint64_t 
     inputs.push_back(buffer);
     slot += 1 + input.rank;
   }
+  for (const Ready::Output &output : ready.outputs) {
+    if (output.input) {
+      outputs.push_back(inputs[*output.input]);
+      continue;
+    }
+    tsr_buffer *buffer = nullptr;
+    void *memory = reinterpret_cast<void *>(static_cast<intptr_t>(*slot));
+    if (tsr_buffer_wrap(output.type, output.rank, slot + 1, memory, 0, &buffer))
+      stop(graph->name, tsr_last_error());
+    outputs.push_back(buffer);
+    slot += 1 + output.rank;
+  }
   if (slot != slots + count)
     stop(graph->name, "the executable and its portable object do not fit together; compile it again");
-  for (size_t input : ready.outputs)
-    outputs.push_back(inputs[input]);
   if (tsr_run(ready.program, inputs.data(), inputs.size(), outputs.data(), outputs.size()))
     stop(graph->name, tsr_last_error());
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -171,6 +190,14 @@ void *tsr_hetero_launch(tsr_hetero_graph *graph, const int64_t *slots, uint64_t 
     if (ready.inputs[i].written && tsr_buffer_map(inputs[i], TSR_READ, &host))
       stop(graph->name, tsr_last_error());
     tsr_buffer_free(inputs[i]);
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (ready.outputs[i].input)
+      continue;
+    void *host = nullptr;
+    if (tsr_buffer_map(outputs[i], TSR_READ, &host))
+      stop(graph->name, tsr_last_error());
+    tsr_buffer_free(outputs[i]);
   }
   return graph;
 }

@@ -31,6 +31,7 @@ struct Launch {
   const clang::CallExpr *call = nullptr;
   bool isRegion = false; ///< __hetero_launch_begin
   std::vector<GraphInput> inputs;
+  std::vector<GraphInput> outputs; ///< that are not the memory of an input; `inner` holds all extents
 };
 
 /// Builds the graph of one launch at the end of `module`. Returns false after diagnostics.
@@ -40,8 +41,9 @@ bool buildGraph(Launch &launch, const clang::Stmt *body, const clang::FunctionDe
 /// Rewrites index arithmetic in a leaf from C++'s integers to `index` where no overflow can tell them apart.
 void widenIndices(Operation *leaf);
 
-/// Memory that all nodes access as a matrix of known width becomes one: `a[i * n + j]` → `a[i][j]`.
-void delinearize(dfg::GraphOp graph, std::vector<GraphInput> &inputs);
+/// Makes tensors of memory that is only read, and gathered results of memory that each iteration writes one element
+/// of, where the whole graph allows it.
+void useValues(dfg::GraphOp graph, Launch &launch);
 
 /// Sums and the like over a parallel loop's iterations become reductions.
 void findReductions(dfg::GraphOp graph);

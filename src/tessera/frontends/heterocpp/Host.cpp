@@ -93,6 +93,8 @@ void Rewriter::launch(CallBase *call, const HostLaunch &launch, CallBase *end) {
   unsigned count = 0;
   for (const HostInput &input : launch.inputs)
     count += input.sizeArgument ? 2 + input.inner.size() : 1;
+  for (const HostInput &output : launch.outputs)
+    count += 1 + output.inner.size();
   auto *type = ArrayType::get(i64, std::max(1u, count));
   IRBuilder<> top(&function->getEntryBlock(), function->getEntryBlock().getFirstInsertionPt());
   AllocaInst *slots = top.CreateAlloca(type, module.getDataLayout().getAllocaAddrSpace(), nullptr, "tessera.slots");
@@ -127,6 +129,15 @@ void Rewriter::launch(CallBase *call, const HostLaunch &launch, CallBase *end) {
     put(elements);
     for (Value *extent : extents)
       put(extent);
+  }
+  for (const HostInput &output : launch.outputs) {
+    put(call->getArgOperand(output.argument));
+    for (const HostInput::Extent &extent : output.inner) {
+      Value *e = ConstantInt::get(i64, extent.factor);
+      for (unsigned argument : extent.arguments)
+        e = b.CreateMul(e, b.CreateSExtOrTrunc(call->getArgOperand(argument), i64));
+      put(b.CreateSelect(b.CreateICmpSGT(e, ConstantInt::get(i64, 0)), e, ConstantInt::get(i64, 0)));
+    }
   }
   FunctionCallee run = module.getOrInsertFunction("tsr_hetero_launch", FunctionType::get(ptr, {ptr, ptr, i64}, false));
   Value *handle = b.CreateCall(run, {record(launch.graph), slots, ConstantInt::get(i64, count)});

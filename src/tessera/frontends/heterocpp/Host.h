@@ -30,6 +30,7 @@ struct HostLaunch {
   unsigned endLine = 0, endColumn = 0; ///< of __hetero_launch_end; 0 when there is none
   std::string graph;
   std::vector<HostInput> inputs;
+  std::vector<HostInput> outputs; ///< memory that only goes out; `inner` holds all extents
 };
 
 /// Rewrites the host module. `object` is the portable object of the file, empty when it has no graph.

@@ -35,8 +35,21 @@ void SourceUnit::HandleTranslationUnit(clang::ASTContext &context) {
   tidy.addPass(createCSEPass());
   if (failed(tidy.run(*module)))
     return;
-  for (auto graph : module->getOps<dfg::GraphOp>())
+  for (auto graph : module->getOps<dfg::GraphOp>()) {
     findReductions(graph);
+    // Launches of one graph pass their arguments alike.
+    Launch *first = nullptr;
+    for (Launch &launch : launches) {
+      if (launch.graph != graph.getSymName())
+        continue;
+      if (!first) {
+        first = &launch;
+        useValues(graph, launch);
+      }
+      launch.inputs = first->inputs;
+      launch.outputs = first->outputs;
+    }
+  }
 }
 
 void SourceUnit::visit(const clang::Decl *decl) {
@@ -207,6 +220,13 @@ SourceUnit::describeLaunches(function_ref<std::string(const clang::FunctionDecl 
     place(launch.call, host.line, host.column);
     if (auto end = ends.find(launch.call); end != ends.end())
       place(end->second, host.endLine, host.endColumn);
+    for (const GraphInput &output : launch.outputs) {
+      HostInput made;
+      made.argument = output.argument;
+      for (const GraphInput::Extent &extent : output.inner)
+        made.inner.push_back({extent.factor, extent.arguments});
+      host.outputs.push_back(made);
+    }
     for (const GraphInput &input : launch.inputs) {
       HostInput made;
       made.argument = input.argument;
