@@ -204,6 +204,10 @@ static bool writePacked(Writer &out, func::FuncOp trial, const TargetInfo &info)
   return any;
 }
 
+static bool sumsAlongResult(linalg::GenericOp op) {
+  return op.getNumReductionLoops() > 0 && op.getIteratorTypesArray().back() == utils::IteratorType::parallel;
+}
+
 std::string cpu::writeDefaultSchedule(func::FuncOp payload, const TargetInfo &info, bool strict) {
   Writer out;
   // What packed layers leave over and what raising would give, tried on copies.
@@ -258,8 +262,9 @@ std::string cpu::writeDefaultSchedule(func::FuncOp payload, const TargetInfo &in
   }
   if (isEmpty)
     out.note(payload.getBody().front().getOps<scf::ForallOp>().empty() ? "one task" : "instances as tasks");
-  // Packed layers have unrolled what they want unrolled.
-  if (!isPacked)
+  // Packed layers have unrolled what they want unrolled. Sums whose innermost loop runs along the result (windows,
+  // products of many matrices) are for the code generator to vectorise: unrolled, it would see no loop.
+  if (!isPacked && llvm::none_of(payload.getBody().front().getOps<linalg::GenericOp>(), sumsAlongResult))
     out.loopLine("transform.tessera.unroll_constant_loops %kernel : !transform.any_op");
   out.loopLine("transform.apply_patterns to %kernel { transform.apply_patterns.canonicalization } : "
                "!transform.any_op");
