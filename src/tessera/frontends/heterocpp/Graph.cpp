@@ -930,7 +930,7 @@ bool GraphBuilder::build(const clang::FunctionDecl *root, ArrayRef<const clang::
     return false;
   }
   walk(stmts, nullptr);
-  if (level.failed || diag.errors) {
+  if (level.failed) {
     holder.erase();
     return false;
   }
