@@ -161,10 +161,11 @@ static int64_t numberOf(Operation *op) {
   return number ? number.getInt() : -1;
 }
 
-// Layers on blocked activations, in order; borders that nobody made part of a layer come last. What they take into their stores
-// is gone from `trial` afterwards.
+// Layers on blocked activations, in order; borders that nobody made part of a layer come last. What they take
+// into their stores is gone from `trial` afterwards.
 static bool writePacked(Writer &out, func::FuncOp trial, const TargetInfo &info) {
-  nn::packed::Machine machine{int64_t(info.vectorBytes / 4), info.registers, int64_t(info.l1), int64_t(info.l2)};
+  nn::packed::Machine machine{int64_t(info.vectorBytes / 4), info.registers, int64_t(info.l1),
+                              int64_t(info.l2)};
   bool any = false;
   for (bool views : {false, true}) {
     SmallVector<int64_t> numbers;
@@ -189,8 +190,9 @@ static bool writePacked(Writer &out, func::FuncOp trial, const TargetInfo &info)
                              {"split", t.split}})
         if (v)
           text += " " + std::string(word) + " " + std::to_string(v);
-      out.line(name + " = transform.structured.match ops{[\"" + layer->getName().getStringRef() + "\"]} attributes{" +
-               leaf::numberAttr + " = " + Twine(number) + " : i64} in %payload : (!transform.any_op) -> !transform.any_op");
+      out.line(name + " = transform.structured.match ops{[\"" + layer->getName().getStringRef() +
+               "\"]} attributes{" + leaf::numberAttr + " = " + Twine(number) +
+               " : i64} in %payload : (!transform.any_op) -> !transform.any_op");
       out.line("transform.tessera.lower_packed " + name + text + " : !transform.any_op");
       if (!layer->use_empty())
         out.note(nn::packed::describe(layer, t));
@@ -262,8 +264,9 @@ std::string cpu::writeDefaultSchedule(func::FuncOp payload, const TargetInfo &in
   }
   if (isEmpty)
     out.note(payload.getBody().front().getOps<scf::ForallOp>().empty() ? "one task" : "instances as tasks");
-  // Packed layers have unrolled what they want unrolled. Sums whose innermost loop runs along the result (windows,
-  // products of many matrices) are for the code generator to vectorise: unrolled, it would see no loop.
+  // Packed layers have unrolled what they want unrolled. Sums whose innermost loop runs along the result
+  // (windows, products of many matrices) are for the code generator to vectorise: unrolled, it would see no
+  // loop.
   if (!isPacked && llvm::none_of(payload.getBody().front().getOps<linalg::GenericOp>(), sumsAlongResult))
     out.loopLine("transform.tessera.unroll_constant_loops %kernel : !transform.any_op");
   out.loopLine("transform.apply_patterns to %kernel { transform.apply_patterns.canonicalization } : "

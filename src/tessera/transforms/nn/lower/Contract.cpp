@@ -32,9 +32,9 @@ static OpFoldResult extentOfLabel(OpBuilder &b, Location loc, ArrayRef<Labelled>
   return found;
 }
 
-// The sum of the product of all operands over the labels that the result does not have. A matrix product keeps
-// rows, columns and the reduction in this order, as schedules expect it; otherwise the innermost loop runs along
-// the result's innermost dimension, which the code generator vectorises.
+// The sum of the product of all operands over the labels that the result does not have. A matrix product
+// keeps rows, columns and the reduction in this order, as schedules expect it; otherwise the innermost loop
+// runs along the result's innermost dimension, which the code generator vectorises.
 static Value contract(OpBuilder &b, Location loc, ArrayRef<Labelled> operands, ArrayRef<unsigned> out) {
   SmallVector<unsigned> summed, order;
   for (const Labelled &operand : operands)
@@ -85,8 +85,8 @@ Value nn::product(OpBuilder &b, Location loc, Value x, Value y, bool transposeX,
     y = transposed(b, loc, y, swapped);
   }
   unsigned rankX = typeOf(x).getRank(), rankY = typeOf(y).getRank();
-  // One matrix for all: the leading dimensions of x are rows. Only one of them may be dynamic: views that split a
-  // dimension into two dynamic ones are not lowered by MLIR 22 (ExpandStridedMetadata).
+  // One matrix for all: the leading dimensions of x are rows. Only one of them may be dynamic: views that
+  // split a dimension into two dynamic ones are not lowered by MLIR 22 (ExpandStridedMetadata).
   if (rankX > 2 && rankY == 2 && !transposeX &&
       llvm::count(typeOf(x).getShape().drop_back(), ShapedType::kDynamic) < 2) {
     SmallVector<OpFoldResult> extents = extentsOf(b, loc, x);
@@ -109,7 +109,8 @@ Value nn::product(OpBuilder &b, Location loc, Value x, Value y, bool transposeX,
       right.labels.push_back(d);
     out.push_back(d);
   }
-  left.labels.append(transposeX ? std::initializer_list<unsigned>{k, i} : std::initializer_list<unsigned>{i, k});
+  left.labels.append(transposeX ? std::initializer_list<unsigned>{k, i}
+                                : std::initializer_list<unsigned>{i, k});
   right.labels.append({k, j});
   out.append({i, j});
   return contract(b, loc, {left, right}, out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The lowering of convolutions: sums over a padded copy of the input. The innermost loop runs along the innermost
-// spatial dimension of the result, which the code generator vectorises.
+// The lowering of convolutions: sums over a padded copy of the input. The innermost loop runs along the
+// innermost spatial dimension of the result, which the code generator vectorises.
 #include "tessera/transforms/nn/lower/Loops.h"
 
 using namespace tessera;
@@ -14,7 +14,6 @@ struct Windows {
   int64_t groups = 1;
 };
 } // namespace
-
 
 // Dimension d as two neighbours, the outer one of extent `outer`.
 static Value splitDim(OpBuilder &b, Location loc, Value x, unsigned d, int64_t outer) {
@@ -45,8 +44,8 @@ static Value mergeDim(OpBuilder &b, Location loc, Value x, unsigned d) {
 
 // y[n, f, o…] = sum x[n, c, o * stride + k * dilation …] * w[f, c, k…], or w[c, f, k…] when `channelsFirst`.
 // `places` holds the extents o…. The result is of the accumulator's type.
-static Value convolve(OpBuilder &b, Location loc, Value x, Value w, ArrayRef<OpFoldResult> places, const Windows &how,
-                      bool channelsFirst) {
+static Value convolve(OpBuilder &b, Location loc, Value x, Value w, ArrayRef<OpFoldResult> places,
+                      const Windows &how, bool channelsFirst) {
   unsigned spatial = places.size();
   int64_t filters = typeOf(w).getDimSize(channelsFirst ? 1 : 0) * (channelsFirst ? how.groups : 1),
           filtersInGroup = filters / how.groups;
@@ -113,7 +112,8 @@ static Value finish(OpBuilder &b, Location loc, Value y, Value bias, Type elemen
   unsigned rank = typeOf(y).getRank();
   Type sum = typeOf(y).getElementType();
   AffineMap channel = AffineMap::get(rank, 0, getAffineDimExpr(1, b.getContext()));
-  return mapElements(b, loc, extentsOf(b, loc, y), element, {y, bias}, {b.getMultiDimIdentityMap(rank), channel},
+  return mapElements(b, loc, extentsOf(b, loc, y), element, {y, bias},
+                     {b.getMultiDimIdentityMap(rank), channel},
                      [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
                        if (!isa<FloatType>(sum))
                          return Term(b, loc, args[0]) + args[1];
@@ -122,10 +122,12 @@ static Value finish(OpBuilder &b, Location loc, Value y, Value bias, Type elemen
                      });
 }
 
-// A convolution with one tap that looks at each place once is a matrix product of filters and places; null when
-// it is something else.
+// A convolution with one tap that looks at each place once is a matrix product of filters and places; null
+// when it is something else.
 static Value convolveByMatrix(OpBuilder &b, ConvOp op) {
-  auto all = [](ArrayRef<int64_t> list, int64_t v) { return llvm::all_of(list, [&](int64_t e) { return e == v; }); };
+  auto all = [](ArrayRef<int64_t> list, int64_t v) {
+    return llvm::all_of(list, [&](int64_t e) { return e == v; });
+  };
   Value x = op.getX(), w = op.getW();
   if (op.getGroups() != 1 || !all(op.getStrides(), 1) || !all(op.getPads(), 0) ||
       !all(typeOf(w).getShape().drop_front(2), 1) ||
@@ -137,7 +139,8 @@ static Value convolveByMatrix(OpBuilder &b, ConvOp op) {
   extents[1] = b.getIndexAttr(typeOf(w).getDimSize(0));
   bool one = typeOf(x).getDimSize(0) == 1;
   SmallVector<SmallVector<int64_t, 2>> weights = {{0}, {1}}, places;
-  places = one ? SmallVector<SmallVector<int64_t, 2>>{{0, 1}, {}} : SmallVector<SmallVector<int64_t, 2>>{{0}, {1}, {}};
+  places = one ? SmallVector<SmallVector<int64_t, 2>>{{0, 1}, {}}
+               : SmallVector<SmallVector<int64_t, 2>>{{0}, {1}, {}};
   for (int64_t d = 2; d < rank; ++d) {
     weights[1].push_back(d);
     places.back().push_back(d);
@@ -168,7 +171,8 @@ static SmallVector<Value> lowerConv(OpBuilder &b, ConvOp op) {
   return {finish(b, loc, y, op.getBias(), element)};
 }
 
-// The weights with their taps in reverse. They are read by index: MLIR 22 does not tile maps with negative factors.
+// The weights with their taps in reverse. They are read by index: MLIR 22 does not tile maps with negative
+// factors.
 static Value mirrored(OpBuilder &b, Location loc, Value w) {
   RankedTensorType type = typeOf(w);
   return generate(b, loc, extentsOf(b, loc, w), type.getElementType(),
@@ -194,7 +198,8 @@ static SmallVector<Value> lowerConvTranspose(OpBuilder &b, ConvTransposeOp op) {
     int64_t span = op.getDilations()[i] * (typeOf(w).getDimSize(2 + i) - 1), stride = op.getStrides()[i];
     int64_t low = span - pads[i], extra = op.getOutputPadding()[i];
     OpFoldResult in = tensor::getMixedSize(b, loc, x, 2 + i);
-    places.push_back(applyExpr(b, loc, (d0 - 1) * stride + (span + 1 - pads[i] - pads[spatial + i] + extra), {in}));
+    places.push_back(
+        applyExpr(b, loc, (d0 - 1) * stride + (span + 1 - pads[i] - pads[spatial + i] + extra), {in}));
     lows.push_back(std::max<int64_t>(0, low));
     starts.push_back(std::max<int64_t>(0, -low));
     highs.push_back(std::max<int64_t>(0, span - pads[spatial + i] + extra));
@@ -214,8 +219,8 @@ static SmallVector<Value> lowerDeformConv(OpBuilder &b, DeformConvOp op) {
   int64_t channels = typeOf(x).getDimSize(1), kh = typeOf(w).getDimSize(2), kw = typeOf(w).getDimSize(3);
   int64_t inOffsetGroup = channels / op.getOffsetGroups();
   SmallVector<OpFoldResult> in = extentsOf(b, loc, x), places = extentsOf(b, loc, offset);
-  SmallVector<OpFoldResult> extents = {in[0],     b.getIndexAttr(channels), b.getIndexAttr(kh), b.getIndexAttr(kw),
-                                       places[2], places[3]};
+  SmallVector<OpFoldResult> extents = {
+      in[0], b.getIndexAttr(channels), b.getIndexAttr(kh), b.getIndexAttr(kw), places[2], places[3]};
   Value height = asValue(b, loc, in[2]), width = asValue(b, loc, in[3]);
   Value columns = generate(b, loc, extents, real, [&](OpBuilder &b, Location loc, ValueRange ids) -> Value {
     auto term = [&](Value v) { return Term(b, loc, v); };
@@ -226,11 +231,10 @@ static SmallVector<Value> lowerDeformConv(OpBuilder &b, DeformConvOp op) {
     SmallVector<Term> at[2], inside[2], weight[2];
     for (unsigned i = 0; i < 2; ++i) {
       Term row = tap * 2.0 + double(i);
-      Term moved = term(floatTo(b, loc,
-                                tensor::ExtractOp::create(b, loc, offset, ValueRange{ids[0], row, ids[4], ids[5]}),
-                                real));
-      Term still = term(ids[4 + i]) * double(op.getStrides()[i]) + term(ids[2 + i]) * double(op.getDilations()[i]) -
-                   double(op.getPads()[i]);
+      Term moved = term(floatTo(
+          b, loc, tensor::ExtractOp::create(b, loc, offset, ValueRange{ids[0], row, ids[4], ids[5]}), real));
+      Term still = term(ids[4 + i]) * double(op.getStrides()[i]) +
+                   term(ids[2 + i]) * double(op.getDilations()[i]) - double(op.getPads()[i]);
       Term limit = term(limits[i]).toFloat(real);
       // Far outside every place is outside; the clamp keeps the conversion to an index defined.
       Term coordinate = (moved + still.toFloat(real)).clamp(moved.number(-2), limit + 1.0);
@@ -247,13 +251,15 @@ static SmallVector<Value> lowerDeformConv(OpBuilder &b, DeformConvOp op) {
     for (unsigned i = 0; i < 2; ++i)
       for (unsigned j = 0; j < 2; ++j) {
         Term v = term(floatTo(
-            b, loc, tensor::ExtractOp::create(b, loc, x, ValueRange{ids[0], ids[1], at[0][i], at[1][j]}), real));
+            b, loc, tensor::ExtractOp::create(b, loc, x, ValueRange{ids[0], ids[1], at[0][i], at[1][j]}),
+            real));
         Term weighted = v * (weight[0][i] * weight[1][j]);
         total = total + (inside[0][i] && inside[1][j]).select(weighted, total.number(0));
       }
     if (mask)
       total = total *
-              floatTo(b, loc, tensor::ExtractOp::create(b, loc, mask, ValueRange{ids[0], tap, ids[4], ids[5]}), real);
+              floatTo(b, loc,
+                      tensor::ExtractOp::create(b, loc, mask, ValueRange{ids[0], tap, ids[4], ids[5]}), real);
     return total;
   });
   // Channels and groups as in a convolution whose taps are dimensions of their own.
@@ -266,8 +272,8 @@ static SmallVector<Value> lowerDeformConv(OpBuilder &b, DeformConvOp op) {
     nest.reduce(d);
   nest.read(columns, nest.dims({0, 1, 4, 5, 6, 3, 7}));
   nest.read(weights, nest.dims({1, 2, 4, 5, 6}));
-  SmallVector<OpFoldResult> out = {in[0], b.getIndexAttr(groups), b.getIndexAttr(typeOf(weights).getDimSize(1)),
-                                   places[2], places[3]};
+  SmallVector<OpFoldResult> out = {in[0], b.getIndexAttr(groups),
+                                   b.getIndexAttr(typeOf(weights).getDimSize(1)), places[2], places[3]};
   nest.write(filledWith(b, loc, out, constantOf(b, loc, real, 0)), nest.dims({0, 1, 2, 3, 7}));
   Value y = nest.build([&](OpBuilder &b, Location loc, ValueRange args) {
     return SmallVector<Value>{Term(b, loc, args[2]) + Term(b, loc, args[0]) * floatTo(b, loc, args[1], real)};

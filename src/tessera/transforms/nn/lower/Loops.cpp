@@ -101,8 +101,9 @@ Value nn::tensorTo(OpBuilder &b, Location loc, Value tensor, Type element) {
   if (type.getElementType() == element)
     return tensor;
   AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
-  return mapElements(b, loc, extentsOf(b, loc, tensor), element, tensor, identity,
-                     [&](OpBuilder &b, Location loc, ValueRange args) { return floatTo(b, loc, args[0], element); });
+  return mapElements(
+      b, loc, extentsOf(b, loc, tensor), element, tensor, identity,
+      [&](OpBuilder &b, Location loc, ValueRange args) { return floatTo(b, loc, args[0], element); });
 }
 
 //===----------------------------------------------------------------------===//

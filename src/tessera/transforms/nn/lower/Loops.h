@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How the families with windows, sums and samples build their loops: a linalg.generic piece by piece, formulas
-// on scalars that read as such, and the border around a tensor.
+// How the families with windows, sums and samples build their loops: a linalg.generic piece by piece,
+// formulas on scalars that read as such, and the border around a tensor.
 #pragma once
 
 #include "tessera/transforms/nn/lower/Support.h"
 
 namespace tessera::nn {
 
-/// A formula on scalars. Operands of a binary operator have one type: floats, integers or indices; a number in
-/// C++ takes the type of the other side.
+/// A formula on scalars. Operands of a binary operator have one type: floats, integers or indices; a number
+/// in C++ takes the type of the other side.
 class Term {
 public:
   Term(OpBuilder &b, Location loc, Value v) : b(&b), loc(loc), v(v) {}
@@ -108,12 +108,12 @@ private:
 
 /// The tensor within a border of `value`; negative numbers cut off. `steps` puts the elements that far apart
 /// (empty: 1), with `value` between.
-Value withBorder(OpBuilder &b, Location loc, Value x, ArrayRef<int64_t> lows, ArrayRef<int64_t> highs, Value value,
-                 ArrayRef<int64_t> steps = {});
+Value withBorder(OpBuilder &b, Location loc, Value x, ArrayRef<int64_t> lows, ArrayRef<int64_t> highs,
+                 Value value, ArrayRef<int64_t> steps = {});
 
 /// The extents that floor((in + low + high - dilation * (kernel - 1) - 1) / stride) + 1 gives.
-OpFoldResult windowExtent(OpBuilder &b, Location loc, OpFoldResult in, int64_t pads, int64_t kernel, int64_t stride,
-                          int64_t dilation);
+OpFoldResult windowExtent(OpBuilder &b, Location loc, OpFoldResult in, int64_t pads, int64_t kernel,
+                          int64_t stride, int64_t dilation);
 
 /// Dimensions merged: each entry of `groups` lists neighbours of x that become one.
 Value collapse(OpBuilder &b, Location loc, Value x, ArrayRef<SmallVector<int64_t, 2>> groups);
@@ -124,12 +124,12 @@ Value expand(OpBuilder &b, Location loc, Value x, ArrayRef<SmallVector<int64_t, 
 /// x with its dimensions in another order, written to memory.
 Value transposed(OpBuilder &b, Location loc, Value x, ArrayRef<int64_t> permutation);
 
-/// a * b for the two innermost dimensions; the leading ones of both broadcast. Element type: the accumulator's.
+/// a * b for the two innermost dimensions; the leading ones of both broadcast. Element type: the
+/// accumulator's.
 Value product(OpBuilder &b, Location loc, Value x, Value y, bool transposeX, bool transposeY);
 
 /// Replaces an operation by what a function builds for it; an empty list means that it cannot.
-template <typename Op>
-class BuildPattern : public OpRewritePattern<Op> {
+template <typename Op> class BuildPattern : public OpRewritePattern<Op> {
 public:
   using Function = SmallVector<Value> (*)(OpBuilder &b, Op op);
   BuildPattern(MLIRContext *ctx, Function function) : OpRewritePattern<Op>(ctx), function(function) {}

@@ -6,8 +6,8 @@
 using namespace tessera;
 using namespace tessera::nn;
 
-// Combines the elements of `x` over the dimensions that `reduced` names, each passed through `element` first. The
-// others remain, in their order.
+// Combines the elements of `x` over the dimensions that `reduced` names, each passed through `element` first.
+// The others remain, in their order.
 static Value reduceOver(OpBuilder &b, Location loc, ValueRange operands, ArrayRef<SmallVector<unsigned>> at,
                         ArrayRef<OpFoldResult> extents, const llvm::SmallBitVector &reduced, Value init,
                         function_ref<Value(OpBuilder &b, Location loc, ValueRange args)> body) {
@@ -30,7 +30,8 @@ static Value reduceOver(OpBuilder &b, Location loc, ValueRange operands, ArrayRe
 }
 
 namespace {
-/// The shape of one normalisation: which dimensions are averaged, and what has one number for each that is not.
+/// The shape of one normalisation: which dimensions are averaged, and what has one number for each that is
+/// not.
 struct Rows {
   Rows(OpBuilder &b, Location loc, Value x, llvm::SmallBitVector reduced)
       : extents(extentsOf(b, loc, x)), reduced(std::move(reduced)) {
@@ -59,7 +60,8 @@ struct Rows {
 } // namespace
 
 // The mean of x over the rows, or (with `mean`) of the square of its distance from the mean. Of type `real`.
-static Value averageOf(OpBuilder &b, Location loc, Value x, const Rows &rows, Type real, bool squares, Value mean) {
+static Value averageOf(OpBuilder &b, Location loc, Value x, const Rows &rows, Type real, bool squares,
+                       Value mean) {
   SmallVector<Value> operands = {x};
   SmallVector<SmallVector<unsigned>> at = {rows.all};
   if (mean) {
@@ -77,9 +79,10 @@ static Value averageOf(OpBuilder &b, Location loc, Value x, const Rows &rows, Ty
   for (unsigned d : rows.kept)
     kept.push_back(rows.extents[d]);
   AffineMap identity = b.getMultiDimIdentityMap(kept.size());
-  return mapElements(b, loc, kept, real, sum, identity, [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-    return Term(b, loc, args[0]) / Term(b, loc, rows.count).toFloat(real);
-  });
+  return mapElements(b, loc, kept, real, sum, identity,
+                     [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+                       return Term(b, loc, args[0]) / Term(b, loc, rows.count).toFloat(real);
+                     });
 }
 
 // 1 / sqrt(variance + epsilon)
@@ -99,8 +102,9 @@ static Value withOnes(OpBuilder &b, Location loc, Value v, const Rows &rows, Typ
   for (unsigned d = 0; d < extents.size(); ++d)
     if (rows.reduced[d])
       extents[d] = b.getIndexAttr(1);
-  return mapElements(b, loc, extents, element, v, rows.mapOf(b.getContext(), rows.kept),
-                     [&](OpBuilder &b, Location loc, ValueRange args) { return floatTo(b, loc, args[0], element); });
+  return mapElements(
+      b, loc, extents, element, v, rows.mapOf(b.getContext(), rows.kept),
+      [&](OpBuilder &b, Location loc, ValueRange args) { return floatTo(b, loc, args[0], element); });
 }
 
 static SmallVector<Value> lowerLayerNorm(OpBuilder &b, LayerNormOp op) {
@@ -141,7 +145,8 @@ static SmallVector<Value> lowerLayerNorm(OpBuilder &b, LayerNormOp op) {
                             e = e + floatTo(b, loc, args[next++], real);
                           return floatTo(b, loc, e, element);
                         });
-  Type meanType = typeOf(op.getMean()).getElementType(), inverseType = typeOf(op.getInverse()).getElementType();
+  Type meanType = typeOf(op.getMean()).getElementType(),
+       inverseType = typeOf(op.getInverse()).getElementType();
   if (!mean) {
     SmallVector<OpFoldResult> kept;
     for (unsigned d : rows.kept)
@@ -175,18 +180,20 @@ static SmallVector<Value> lowerGroupNorm(OpBuilder &b, GroupNormOp op) {
   // One number for each item and channel, such that the pass over all elements only looks them up.
   SmallVector<OpFoldResult> perChannel = {extents[0], extents[1]};
   Value means = generate(b, loc, perChannel, real, [&](OpBuilder &b, Location loc, ValueRange ids) -> Value {
-    return tensor::ExtractOp::create(b, loc, mean, ValueRange{ids[0], Term(b, loc, ids[1]).floorDiv(inGroup)});
+    return tensor::ExtractOp::create(b, loc, mean,
+                                     ValueRange{ids[0], Term(b, loc, ids[1]).floorDiv(inGroup)});
   });
   Value scales = generate(b, loc, perChannel, real, [&](OpBuilder &b, Location loc, ValueRange ids) -> Value {
     Value scale = tensor::ExtractOp::create(b, loc, op.getScale(), ids[1]);
-    Value factor =
-        tensor::ExtractOp::create(b, loc, inverse, ValueRange{ids[0], Term(b, loc, ids[1]).floorDiv(inGroup)});
+    Value factor = tensor::ExtractOp::create(b, loc, inverse,
+                                             ValueRange{ids[0], Term(b, loc, ids[1]).floorDiv(inGroup)});
     return Term(b, loc, factor) * floatTo(b, loc, scale, real);
   });
   AffineMap all = b.getMultiDimIdentityMap(rank);
   AffineMap items = AffineMap::get(rank, 0, {getAffineDimExpr(0, ctx), getAffineDimExpr(1, ctx)}, ctx);
   AffineMap channel = AffineMap::get(rank, 0, getAffineDimExpr(1, ctx));
-  return {mapElements(b, loc, extents, element, {x, means, scales, op.getBias()}, {all, items, items, channel},
+  return {mapElements(b, loc, extents, element, {x, means, scales, op.getBias()},
+                      {all, items, items, channel},
                       [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
                         Term e(b, loc, floatTo(b, loc, args[0], real));
                         e = (e - args[1]) * args[2] + floatTo(b, loc, args[3], real);

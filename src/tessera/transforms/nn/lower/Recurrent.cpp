@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The lowering of recurrent layers. What depends on the input alone is one matrix product over all steps; a loop
-// over time holds the rest: it carries the states and the result, and writes new states over the old ones.
+// The lowering of recurrent layers. What depends on the input alone is one matrix product over all steps; a
+// loop over time holds the rest: it carries the states and the result, and writes new states over the old
+// ones.
 #include "tessera/transforms/nn/lower/Loops.h"
 
 using namespace tessera;
@@ -28,14 +29,13 @@ private:
   /// sums + h * weights
   Value addProduct(OpBuilder &b, Value sums, Value h, Value weights);
   /// [B, width] without content.
-  Value scratch(OpBuilder &b, int64_t width) {
-    return emptyOf(b, loc, {batch, b.getIndexAttr(width)}, real);
-  }
+  Value scratch(OpBuilder &b, int64_t width) { return emptyOf(b, loc, {batch, b.getIndexAttr(width)}, real); }
 
   SmallVector<Value> stepRnn(OpBuilder &b, Value x, Value active, ArrayRef<Value> carried);
   SmallVector<Value> stepGru(OpBuilder &b, Value x, Value active, ArrayRef<Value> carried);
   SmallVector<Value> stepLstm(OpBuilder &b, Value x, Value active, ArrayRef<Value> carried);
-  /// Loops over [B, H]: reads of gates, vectors of H numbers and states; a result for each state, in its place.
+  /// Loops over [B, H]: reads of gates, vectors of H numbers and states; a result for each state, in its
+  /// place.
   SmallVector<Value> cell(OpBuilder &b, Value active, ArrayRef<Value> gates, ArrayRef<Value> vectors,
                           ArrayRef<Value> states,
                           function_ref<SmallVector<Term>(OpBuilder &b, ArrayRef<Term> args)> body);
@@ -55,10 +55,9 @@ private:
 } // namespace
 
 Direction::Direction(OpBuilder &b, RecurrentOp op, unsigned number)
-    : outer(b), op(op), number(number),
-      gates(op.getKind() == CellKind::rnn   ? 1
-            : op.getKind() == CellKind::gru ? 3
-                                            : 4),
+    : outer(b), op(op), number(number), gates(op.getKind() == CellKind::rnn   ? 1
+                                              : op.getKind() == CellKind::gru ? 3
+                                                                              : 4),
       loc(op.getLoc()) {
   hidden = typeOf(op.getR()).getDimSize(2);
   element = typeOf(op.getX()).getElementType();
@@ -69,7 +68,8 @@ Direction::Direction(OpBuilder &b, RecurrentOp op, unsigned number)
 
 Value Direction::ownPart(Value tensor) {
   RankedTensorType type = typeOf(tensor);
-  SmallVector<OpFoldResult> sizes = extentsOf(outer, loc, tensor), offsets(type.getRank(), outer.getIndexAttr(0)),
+  SmallVector<OpFoldResult> sizes = extentsOf(outer, loc, tensor),
+                            offsets(type.getRank(), outer.getIndexAttr(0)),
                             ones(type.getRank(), outer.getIndexAttr(1));
   sizes[0] = outer.getIndexAttr(1);
   offsets[0] = outer.getIndexAttr(number);
@@ -82,8 +82,9 @@ Value Direction::initial(Value operand) {
   if (!operand)
     return filledWith(outer, loc, extents, constantOf(outer, loc, real, 0));
   // A copy: the loop writes over it.
-  return mapElements(outer, loc, extents, real, ownPart(operand), outer.getMultiDimIdentityMap(2),
-                     [&](OpBuilder &b, Location loc, ValueRange args) { return floatTo(b, loc, args[0], real); });
+  return mapElements(
+      outer, loc, extents, real, ownPart(operand), outer.getMultiDimIdentityMap(2),
+      [&](OpBuilder &b, Location loc, ValueRange args) { return floatTo(b, loc, args[0], real); });
 }
 
 Value Direction::columns(OpBuilder &b, Value matrix, int64_t from, int64_t count) {
@@ -101,8 +102,7 @@ Value Direction::addProduct(OpBuilder &b, Value sums, Value h, Value weights) {
   nest.read(weights, nest.dims({1, 2}));
   nest.write(sums, nest.dims({0, 2}));
   return nest.build([&](OpBuilder &b, Location loc, ValueRange args) {
-    return SmallVector<Value>{Term(b, loc, args[2]) +
-                              Term(b, loc, args[0]) * floatTo(b, loc, args[1], real)};
+    return SmallVector<Value>{Term(b, loc, args[2]) + Term(b, loc, args[0]) * floatTo(b, loc, args[1], real)};
   })[0];
 }
 
@@ -139,8 +139,8 @@ Term Direction::activate(OpBuilder &b, Term x, unsigned which) {
   return x.apply(UnaryKind::tanh);
 }
 
-SmallVector<Value> Direction::cell(OpBuilder &b, Value active, ArrayRef<Value> gateValues, ArrayRef<Value> vectors,
-                                   ArrayRef<Value> states,
+SmallVector<Value> Direction::cell(OpBuilder &b, Value active, ArrayRef<Value> gateValues,
+                                   ArrayRef<Value> vectors, ArrayRef<Value> states,
                                    function_ref<SmallVector<Term>(OpBuilder &b, ArrayRef<Term> args)> body) {
   LoopNest nest(b, loc, 2);
   for (Value v : gateValues)
@@ -266,16 +266,17 @@ Value Direction::run(Value y) {
     if (linear)
       recurrenceBias = half(width + 2 * hidden, hidden);
     AffineMap column = AffineMap::get(2, 0, b.getAffineDimExpr(1));
-    inputs = mapElements(b, loc, extentsOf(b, loc, inputs), real, {inputs, half(0, width), half(width, width)},
-                         {b.getMultiDimIdentityMap(2), column, column},
-                         [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-                           Term x = Term(b, loc, args[0]) + floatTo(b, loc, args[1], real);
-                           Term both = x + floatTo(b, loc, args[2], real);
-                           if (!linear)
-                             return both;
-                           Term id(b, loc, linalg::IndexOp::create(b, loc, 1));
-                           return id.less(double(2 * hidden)).select(both, x);
-                         });
+    inputs =
+        mapElements(b, loc, extentsOf(b, loc, inputs), real, {inputs, half(0, width), half(width, width)},
+                    {b.getMultiDimIdentityMap(2), column, column},
+                    [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+                      Term x = Term(b, loc, args[0]) + floatTo(b, loc, args[1], real);
+                      Term both = x + floatTo(b, loc, args[2], real);
+                      if (!linear)
+                        return both;
+                      Term id(b, loc, linalg::IndexOp::create(b, loc, 1));
+                      return id.less(double(2 * hidden)).select(both, x);
+                    });
   }
   recurrence = transposed(b, loc, ownPart(op.getR()), {1, 0});
   if (op.getPeephole())
@@ -302,11 +303,11 @@ Value Direction::run(Value y) {
                                   : op.getKind() == CellKind::gru ? stepGru(b, x, active, states)
                                                                   : stepLstm(b, x, active, states);
         // The step's part of y, zeros after the end of an item's sequence.
-        SmallVector<OpFoldResult> offsets = {time, b.getIndexAttr(number), zero, zero}, sizes = {one, one, batch, h},
-                                  ones(4, one);
+        SmallVector<OpFoldResult> offsets = {time, b.getIndexAttr(number), zero, zero},
+                                  sizes = {one, one, batch, h}, ones(4, one);
         Type part = RankedTensorType::get({typeOf(op.getX()).getDimSize(1), hidden}, element);
-        Value place = tensor::ExtractSliceOp::create(b, loc, cast<RankedTensorType>(part), args.back(), offsets,
-                                                     sizes, ones);
+        Value place = tensor::ExtractSliceOp::create(b, loc, cast<RankedTensorType>(part), args.back(),
+                                                     offsets, sizes, ones);
         LoopNest nest(b, loc, 2);
         nest.read(next[0], nest.dims({0, 1}));
         if (active)
@@ -331,8 +332,9 @@ static SmallVector<Value> lowerRecurrent(OpBuilder &b, RecurrentOp op) {
   Location loc = op.getLoc();
   RankedTensorType type = typeOf(op.getY());
   Type element = type.getElementType();
-  OpFoldResult steps = tensor::getMixedSize(b, loc, op.getX(), 0), batch = tensor::getMixedSize(b, loc, op.getX(), 1),
-               one = b.getIndexAttr(1), zero = b.getIndexAttr(0);
+  OpFoldResult steps = tensor::getMixedSize(b, loc, op.getX(), 0),
+               batch = tensor::getMixedSize(b, loc, op.getX(), 1), one = b.getIndexAttr(1),
+               zero = b.getIndexAttr(0);
   int64_t directions = typeOf(op.getW()).getDimSize(0), hidden = typeOf(op.getR()).getDimSize(2);
   OpFoldResult d = b.getIndexAttr(directions), h = b.getIndexAttr(hidden);
   Value y = emptyOf(b, loc, {steps, d, batch, h}, element);

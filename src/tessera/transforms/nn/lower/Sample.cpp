@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The lowering of sampling at places that are not elements: resized grids, given places, regions. What a resize
-// reads, and how much of it counts, is computed here and stands in tables.
+// The lowering of sampling at places that are not elements: resized grids, given places, regions. What a
+// resize reads, and how much of it counts, is computed here and stands in tables.
 #include "tessera/transforms/nn/lower/Loops.h"
 
 #include <cmath>
@@ -34,7 +34,8 @@ static double originOf(ResizeOp op, unsigned d, int64_t at, int64_t in, int64_t 
   if (mode == "tf_crop_and_resize") {
     unsigned rank = op.getScales().size();
     double from = op.getRoi()[d], to = op.getRoi()[rank + d];
-    double moved = length == 1 ? (to - from) * double(in - 1) / 2 : x * (to - from) * double(in - 1) / (length - 1);
+    double moved =
+        length == 1 ? (to - from) * double(in - 1) / 2 : x * (to - from) * double(in - 1) / (length - 1);
     return moved + from * double(in - 1);
   }
   if (mode == "pytorch_half_pixel" && length == 1)
@@ -100,11 +101,12 @@ static Taps computeTaps(ResizeOp op, unsigned d, int64_t in, int64_t out) {
 }
 
 static Value tableOf(OpBuilder &b, Location loc, ArrayRef<int64_t> shape, ArrayRef<int32_t> numbers) {
-  return arith::ConstantOp::create(b, loc,
-                                   DenseElementsAttr::get(RankedTensorType::get(shape, b.getI32Type()), numbers));
+  return arith::ConstantOp::create(
+      b, loc, DenseElementsAttr::get(RankedTensorType::get(shape, b.getI32Type()), numbers));
 }
 
-static Value tableOf(OpBuilder &b, Location loc, ArrayRef<int64_t> shape, Type real, ArrayRef<double> numbers) {
+static Value tableOf(OpBuilder &b, Location loc, ArrayRef<int64_t> shape, Type real,
+                     ArrayRef<double> numbers) {
   auto type = RankedTensorType::get(shape, real);
   SmallVector<Attribute> attrs;
   for (double v : numbers)
@@ -112,13 +114,15 @@ static Value tableOf(OpBuilder &b, Location loc, ArrayRef<int64_t> shape, Type r
   return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, attrs));
 }
 
-static Value readFloat(OpBuilder &b, Location loc, Value tensor, ValueRange at, Type real) {
+static Value readFloat(OpBuilder &b, Location loc, Value tensor, ValueRange at, Type real,
+                       bool isUnsigned = false) {
   Value v = tensor::ExtractOp::create(b, loc, tensor, at);
-  return isa<FloatType>(v.getType()) ? floatTo(b, loc, v, real) : emitCast(b, loc, v, real);
+  return isa<FloatType>(v.getType()) ? floatTo(b, loc, v, real) : emitCast(b, loc, v, real, isUnsigned);
 }
 
 // x resampled along one dimension, as elements of type `real`.
-static Value resample(OpBuilder &b, Location loc, Value x, unsigned d, int64_t out, const Taps &taps, Type real) {
+static Value resample(OpBuilder &b, Location loc, Value x, unsigned d, int64_t out, const Taps &taps,
+                      Type real, bool isUnsigned) {
   SmallVector<OpFoldResult> extents = extentsOf(b, loc, x);
   extents[d] = b.getIndexAttr(out);
   Value indices = tableOf(b, loc, {taps.count, out}, taps.index);
@@ -128,7 +132,7 @@ static Value resample(OpBuilder &b, Location loc, Value x, unsigned d, int64_t o
     Value index = tensor::ExtractOp::create(b, loc, indices, entry);
     Term weight(b, loc, tensor::ExtractOp::create(b, loc, weights, entry));
     ids[d] = arith::IndexCastOp::create(b, loc, b.getIndexType(), index);
-    return weight * readFloat(b, loc, x, ids, real);
+    return weight * readFloat(b, loc, x, ids, real, isUnsigned);
   };
   if (taps.count <= 4)
     return generate(b, loc, extents, real, [&](OpBuilder &b, Location loc, ValueRange ids) -> Value {
@@ -149,7 +153,8 @@ static Value resample(OpBuilder &b, Location loc, Value x, unsigned d, int64_t o
     SmallVector<Value> ids;
     for (unsigned i : at)
       ids.push_back(linalg::IndexOp::create(b, loc, i));
-    return SmallVector<Value>{Term(b, loc, args[1]) + tap(b, loc, ids, linalg::IndexOp::create(b, loc, rank - 1))};
+    return SmallVector<Value>{Term(b, loc, args[1]) +
+                              tap(b, loc, ids, linalg::IndexOp::create(b, loc, rank - 1))};
   })[0];
 }
 
@@ -159,14 +164,15 @@ static Value pickNearest(OpBuilder &b, Location loc, Value x, ArrayRef<OpFoldRes
   SmallVector<Value> tables;
   for (const auto &[d, taps] : dims)
     tables.push_back(tableOf(b, loc, {int64_t(taps.index.size())}, taps.index));
-  return generate(b, loc, extents, typeOf(x).getElementType(), [&](OpBuilder &b, Location loc, ValueRange ids) -> Value {
-    SmallVector<Value> at(ids);
-    for (auto [entry, table] : llvm::zip(dims, tables)) {
-      Value index = tensor::ExtractOp::create(b, loc, table, ids[entry.first]);
-      at[entry.first] = arith::IndexCastOp::create(b, loc, b.getIndexType(), index);
-    }
-    return tensor::ExtractOp::create(b, loc, x, at);
-  });
+  return generate(b, loc, extents, typeOf(x).getElementType(),
+                  [&](OpBuilder &b, Location loc, ValueRange ids) -> Value {
+                    SmallVector<Value> at(ids);
+                    for (auto [entry, table] : llvm::zip(dims, tables)) {
+                      Value index = tensor::ExtractOp::create(b, loc, table, ids[entry.first]);
+                      at[entry.first] = arith::IndexCastOp::create(b, loc, b.getIndexType(), index);
+                    }
+                    return tensor::ExtractOp::create(b, loc, x, at);
+                  });
 }
 
 static SmallVector<Value> lowerResize(OpBuilder &b, ResizeOp op) {
@@ -197,13 +203,14 @@ static SmallVector<Value> lowerResize(OpBuilder &b, ResizeOp op) {
     y = pickNearest(b, loc, x, extents, dims);
   } else {
     for (const auto &[d, taps] : dims)
-      y = resample(b, loc, y, d, to.getDimSize(d), taps, real);
+      y = resample(b, loc, y, d, to.getDimSize(d), taps, real, op.getIsUnsigned());
     Type now = typeOf(y).getElementType();
     if (now != element)
       y = mapElements(b, loc, extents, element, y, b.getMultiDimIdentityMap(extents.size()),
                       [&](OpBuilder &b, Location loc, ValueRange args) {
-                        return isa<FloatType>(element) ? floatTo(b, loc, args[0], element)
-                                                       : emitCast(b, loc, args[0], element);
+                        return isa<FloatType>(element)
+                                   ? floatTo(b, loc, args[0], element)
+                                   : emitCast(b, loc, args[0], element, false, op.getIsUnsigned());
                       });
   }
   for (const auto &[d, taps] : dims) {
@@ -295,7 +302,8 @@ static SmallVector<Value> lowerGridSample(OpBuilder &b, GridSampleOp op) {
   if (typeOf(grid).getElementType().isF64())
     real = b.getF64Type();
   unsigned spatial = typeOf(x).getRank() - 2;
-  SmallVector<OpFoldResult> in = extentsOf(b, loc, x), places = extentsOf(b, loc, grid), extents = {in[0], in[1]};
+  SmallVector<OpFoldResult> in = extentsOf(b, loc, x), places = extentsOf(b, loc, grid),
+                            extents = {in[0], in[1]};
   extents.append(places.begin() + 1, places.end() - 1);
   SmallVector<Value> limits;
   for (OpFoldResult extent : in)
@@ -359,8 +367,8 @@ static SmallVector<Value> lowerRoiAlign(OpBuilder &b, RoiAlignOp op) {
   Value x = op.getX(), rois = op.getRois(), batch = op.getBatch();
   Type element = typeOf(x).getElementType(), real = accumulatorOf(element);
   SmallVector<OpFoldResult> in = extentsOf(b, loc, x);
-  SmallVector<OpFoldResult> extents = {tensor::getMixedSize(b, loc, rois, 0), in[1], b.getIndexAttr(op.getHeight()),
-                                       b.getIndexAttr(op.getWidth())};
+  SmallVector<OpFoldResult> extents = {tensor::getMixedSize(b, loc, rois, 0), in[1],
+                                       b.getIndexAttr(op.getHeight()), b.getIndexAttr(op.getWidth())};
   Value items = asValue(b, loc, in[0]), limits[] = {asValue(b, loc, in[2]), asValue(b, loc, in[3])};
   bool max = op.getMode() == "max";
   double scale = op.getScale().convertToDouble(), offset = op.getHalfPixel() ? 0.5 : 0;
@@ -377,8 +385,8 @@ static SmallVector<Value> lowerRoiAlign(OpBuilder &b, RoiAlignOp op) {
       if (!op.getHalfPixel())
         length = length.max(1.0);
       Term bin = length / double(places[i]);
-      Term samples = op.getSampling() > 0 ? bin.number(op.getSampling())
-                                          : bin.apply(UnaryKind::ceil).clamp(0, 1 << 20);
+      Term samples =
+          op.getSampling() > 0 ? bin.number(op.getSampling()) : bin.apply(UnaryKind::ceil).clamp(0, 1 << 20);
       start.push_back(from + Term(b, loc, ids[2 + i]).toFloat(real) * bin);
       step.push_back(bin / samples);
       count.push_back(samples.toIndex());
@@ -404,9 +412,10 @@ static SmallVector<Value> lowerRoiAlign(OpBuilder &b, RoiAlignOp op) {
             Term row = near[0].part, column = near[1].part;
             Term weight = (down ? row : row.number(1) - row) * (right ? column : column.number(1) - column);
             Term v(b, loc,
-                   readFloat(b, loc, x,
-                             {item, ids[1], down ? near[0].high : near[0].low, right ? near[1].high : near[1].low},
-                             real));
+                   readFloat(
+                       b, loc, x,
+                       {item, ids[1], down ? near[0].high : near[0].low, right ? near[1].high : near[1].low},
+                       real));
             v = inside.select(v * weight, v.number(0));
             best = best ? best->max(v) : v;
             sum = sum ? *sum + v : v;

@@ -5,8 +5,8 @@
 using namespace tessera;
 using namespace tessera::nn;
 
-// Scores and sums are computed for (item, shared head, head of the group, query): a group of heads reads the same
-// keys and values.
+// Scores and sums are computed for (item, shared head, head of the group, query): a group of heads reads the
+// same keys and values.
 static SmallVector<Value> lowerAttention(OpBuilder &b, AttentionOp op) {
   Location loc = op.getLoc();
   Value q = op.getQ(), k = op.getK(), v = op.getV(), bias = op.getBias();
@@ -43,7 +43,8 @@ static SmallVector<Value> lowerAttention(OpBuilder &b, AttentionOp op) {
     // Broadcast against (item, head, query, key): head h is (h / r, h % r).
     RankedTensorType type = typeOf(bias);
     SmallVector<AffineExpr> at;
-    AffineExpr dims[] = {b.getAffineDimExpr(0), b.getAffineDimExpr(1) * (heads / shared) + b.getAffineDimExpr(2),
+    AffineExpr dims[] = {b.getAffineDimExpr(0),
+                         b.getAffineDimExpr(1) * (heads / shared) + b.getAffineDimExpr(2),
                          b.getAffineDimExpr(3), b.getAffineDimExpr(4)};
     for (int64_t d = 0; d < type.getRank(); ++d)
       at.push_back(type.getDimSize(d) == 1 ? b.getAffineConstantExpr(0) : dims[4 - type.getRank() + d]);

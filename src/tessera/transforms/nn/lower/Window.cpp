@@ -53,14 +53,19 @@ static Value neutralOf(OpBuilder &b, Location loc, ReduceKind kind, Type element
     return arith::ConstantOp::create(b, loc, b.getIntegerAttr(element, v));
   }
   double infinity = std::numeric_limits<double>::infinity();
-  double v = max || kind == ReduceKind::log_sum_exp ? -infinity : min ? infinity : kind == ReduceKind::prod ? 1 : 0;
+  double v = max || kind == ReduceKind::log_sum_exp ? -infinity
+             : min                                  ? infinity
+             : kind == ReduceKind::prod             ? 1
+                                                    : 0;
   return constantOf(b, loc, element, v);
 }
 
 // The number of taps along one dimension that fall on [first, limit), for the place `at`.
-static Term countTaps(Term at, int64_t kernel, int64_t stride, int64_t dilation, int64_t low, Term first, Term limit) {
+static Term countTaps(Term at, int64_t kernel, int64_t stride, int64_t dilation, int64_t low, Term first,
+                      Term limit) {
   Term start = at * double(stride) - double(low);
-  Term begin = (first - start).ceilDiv(dilation).max(0), end = (limit - start).ceilDiv(dilation).min(double(kernel));
+  Term begin = (first - start).ceilDiv(dilation).max(0),
+       end = (limit - start).ceilDiv(dilation).min(double(kernel));
   return (end - begin).max(0);
 }
 
@@ -132,33 +137,35 @@ static SmallVector<Value> lowerPool(OpBuilder &b, PoolOp op) {
   SmallVector<Value> limits;
   for (unsigned i = 0; i < spatial; ++i)
     limits.push_back(asValue(b, loc, in[2 + i]));
-  return {mapElements(b, loc, extents, element, y, identity, [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-    Term e(b, loc, args[0]);
-    if (kind == ReduceKind::mean) {
-      Term count(b, loc, indexOf(b, loc, 1));
-      for (unsigned i = 0; i < spatial; ++i) {
-        Term place(b, loc, linalg::IndexOp::create(b, loc, 2 + i)), first = place.number(0), limit = place.with(limits[i]);
-        int64_t low = op.getPads()[i], high = op.getPads()[spatial + i];
-        if (op.getCountPad()) {
-          first = first - double(low);
-          limit = limit + double(high);
-        }
-        bool whole = !op.getCeil() && (op.getCountPad() || (!low && !high));
-        count = count * (whole ? place.number(op.getKernel()[i])
-                               : countTaps(place, op.getKernel()[i], op.getStrides()[i], op.getDilations()[i], low,
-                                           first, limit));
-      }
-      e = e / count.toFloat(sum);
-    } else if (kind == ReduceKind::l2) {
-      if (p == 2)
-        e = e.apply(UnaryKind::sqrt);
-      else if (p != 1)
-        e = e.with(emitBinary(b, loc, BinaryKind::pow, e, e.number(1.0 / double(p))));
-    } else {
-      e = e.apply(UnaryKind::log);
-    }
-    return floatTo(b, loc, e, element);
-  })};
+  return {mapElements(b, loc, extents, element, y, identity,
+                      [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+                        Term e(b, loc, args[0]);
+                        if (kind == ReduceKind::mean) {
+                          Term count(b, loc, indexOf(b, loc, 1));
+                          for (unsigned i = 0; i < spatial; ++i) {
+                            Term place(b, loc, linalg::IndexOp::create(b, loc, 2 + i)),
+                                first = place.number(0), limit = place.with(limits[i]);
+                            int64_t low = op.getPads()[i], high = op.getPads()[spatial + i];
+                            if (op.getCountPad()) {
+                              first = first - double(low);
+                              limit = limit + double(high);
+                            }
+                            bool whole = !op.getCeil() && (op.getCountPad() || (!low && !high));
+                            count = count * (whole ? place.number(op.getKernel()[i])
+                                                   : countTaps(place, op.getKernel()[i], op.getStrides()[i],
+                                                               op.getDilations()[i], low, first, limit));
+                          }
+                          e = e / count.toFloat(sum);
+                        } else if (kind == ReduceKind::l2) {
+                          if (p == 2)
+                            e = e.apply(UnaryKind::sqrt);
+                          else if (p != 1)
+                            e = e.with(emitBinary(b, loc, BinaryKind::pow, e, e.number(1.0 / double(p))));
+                        } else {
+                          e = e.apply(UnaryKind::log);
+                        }
+                        return floatTo(b, loc, e, element);
+                      })};
 }
 
 static SmallVector<Value> lowerMaxPoolIndices(OpBuilder &b, MaxPoolIndicesOp op) {
@@ -180,15 +187,16 @@ static SmallVector<Value> lowerMaxPoolIndices(OpBuilder &b, MaxPoolIndicesOp op)
   for (OpFoldResult extent : in)
     limits.push_back(asValue(b, loc, extent));
   nest.shape(taps, tapAt);
-  nest.write(filledWith(b, loc, extents, neutralOf(b, loc, ReduceKind::max, element, op.getIsUnsigned())), out);
+  nest.write(filledWith(b, loc, extents, neutralOf(b, loc, ReduceKind::max, element, op.getIsUnsigned())),
+             out);
   nest.write(filledWith(b, loc, extents, integerOf(b, loc, i64, -1)), out);
   return nest.build([&](OpBuilder &b, Location loc, ValueRange args) -> SmallVector<Value> {
     auto id = [&](unsigned d) { return Term(b, loc, linalg::IndexOp::create(b, loc, d)); };
     SmallVector<Value> at = {id(0), id(1)};
     Term inside(b, loc, arith::ConstantOp::create(b, loc, b.getBoolAttr(true)));
     for (unsigned i = 0; i < spatial; ++i) {
-      Term place = id(2 + i) * double(op.getStrides()[i]) + id(2 + spatial + i) * double(op.getDilations()[i]) -
-                   double(op.getPads()[i]);
+      Term place = id(2 + i) * double(op.getStrides()[i]) +
+                   id(2 + spatial + i) * double(op.getDilations()[i]) - double(op.getPads()[i]);
       Term zero = place.number(0), limit = place.with(limits[2 + i]);
       inside = inside && zero.lessEqual(place) && place.less(limit);
       at.push_back(place.clamp(zero, (limit - 1.0).max(zero)));
@@ -200,7 +208,8 @@ static SmallVector<Value> lowerMaxPoolIndices(OpBuilder &b, MaxPoolIndicesOp op)
     Term flat(b, loc, at[0]);
     for (unsigned d : ArrayRef(order).drop_front())
       flat = flat * limits[d] + at[d];
-    Term index(b, loc, arith::IndexCastOp::create(b, loc, i64, flat)), best(b, loc, args[1]), where(b, loc, args[2]);
+    Term index(b, loc, arith::IndexCastOp::create(b, loc, i64, flat)), best(b, loc, args[1]),
+        where(b, loc, args[2]);
     Term v(b, loc, tensor::ExtractOp::create(b, loc, x, at));
     Term larger = op.getIsUnsigned() && !v.isFloat()
                       ? v.with(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, best, v))
@@ -217,7 +226,8 @@ static SmallVector<Value> lowerMaxUnpool(OpBuilder &b, MaxUnpoolOp op) {
   RankedTensorType type = typeOf(op.getY());
   SmallVector<OpFoldResult> extents;
   for (auto [d, extent] : llvm::enumerate(type.getShape()))
-    extents.push_back(ShapedType::isDynamic(extent) ? tensor::getMixedSize(b, loc, x, d) : b.getIndexAttr(extent));
+    extents.push_back(ShapedType::isDynamic(extent) ? tensor::getMixedSize(b, loc, x, d)
+                                                    : b.getIndexAttr(extent));
   Value zeros = filledWith(b, loc, extents, constantOf(b, loc, type.getElementType(), 0));
   // The indices count in a tensor of this shape.
   ArrayRef<int64_t> from = op.getFrom();
@@ -256,11 +266,11 @@ static SmallVector<Value> lowerLrn(OpBuilder &b, LrnOp op) {
   int64_t size = op.getSize();
   SmallVector<OpFoldResult> extents = extentsOf(b, loc, x);
   AffineMap identity = b.getMultiDimIdentityMap(rank);
-  Value squares =
-      mapElements(b, loc, extents, sum, x, identity, [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-        Term e(b, loc, floatTo(b, loc, args[0], sum));
-        return e * e;
-      });
+  Value squares = mapElements(b, loc, extents, sum, x, identity,
+                              [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+                                Term e(b, loc, floatTo(b, loc, args[0], sum));
+                                return e * e;
+                              });
   SmallVector<int64_t> lows(rank, 0), highs(rank, 0);
   lows[1] = (size - 1) / 2;
   highs[1] = size - 1 - lows[1];
