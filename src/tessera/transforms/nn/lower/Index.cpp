@@ -181,8 +181,6 @@ struct LowerGatherNd : OpRewritePattern<GatherNdOp> {
     RankedTensorType type = typeOf(op.getY()), indexType = typeOf(op.getIndices());
     unsigned batch = op.getBatchDims(), tuples = indexType.getRank() - 1;
     int64_t width = indexType.getDimSize(tuples);
-    if (ShapedType::isDynamic(width))
-      return rewriter.notifyMatchFailure(op, "the length of the index tuples is dynamic");
     SmallVector<OpFoldResult> from = extentsOf(rewriter, loc, op.getX());
     SmallVector<OpFoldResult> extents = extentsOf(rewriter, loc, op.getIndices());
     extents.pop_back();

@@ -2,6 +2,7 @@
 // See Lower.h.
 #include "tessera/transforms/nn/lower/Lower.h"
 
+#include "tessera/base/Check.h"
 #include "tessera/transforms/leaf/Rewrites.h"
 
 #include "tessera/transforms/nn/packed/Packed.h"
@@ -96,15 +97,11 @@ LogicalResult nn::lowerToLinalg(dfg::NodeOp node) {
   config.setUseTopDownTraversal(true);
   if (failed(applyPatternsGreedily(node, std::move(patterns), config)))
     return failure();
-  WalkResult left = node.walk([](Operation *op) {
-    // Packed layers are the schedule's business.
-    if (!isa<NnDialect>(op->getDialect()) || packed::isPacked(op))
-      return WalkResult::advance();
-    op->emitOpError("has no lowering to loops");
-    return WalkResult::interrupt();
+  // Every operation that its verifier lets pass has a lowering; packed layers are the schedule's business.
+  node.walk([](Operation *op) {
+    TESSERA_CHECK(!isa<NnDialect>(op->getDialect()) || packed::isPacked(op))
+        << op->getName().getStringRef().str();
   });
-  if (left.wasInterrupted())
-    return failure();
   if (failed(fuse(node)))
     return failure();
   freeOrder(node);

@@ -64,8 +64,6 @@ struct LowerScatterNd : OpRewritePattern<ScatterNdOp> {
     RankedTensorType indexType = typeOf(op.getIndices());
     unsigned tuples = indexType.getRank() - 1;
     int64_t width = indexType.getDimSize(tuples);
-    if (ShapedType::isDynamic(width))
-      return rewriter.notifyMatchFailure(op, "the length of the index tuples is dynamic");
     SmallVector<Value> limits;
     for (int64_t i = 0; i < width; ++i)
       limits.push_back(asValue(rewriter, loc, tensor::getMixedSize(rewriter, loc, op.getX(), i)));
@@ -93,8 +91,6 @@ struct LowerColumnsToImage : OpRewritePattern<ColumnsToImageOp> {
   LogicalResult matchAndRewrite(ColumnsToImageOp op, PatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     RankedTensorType type = typeOf(op.getY());
-    if (!llvm::all_of(type.getShape().drop_front(2), [](int64_t e) { return !ShapedType::isDynamic(e); }))
-      return rewriter.notifyMatchFailure(op, "the image's extents are dynamic");
     unsigned spatial = op.getKernel().size();
     int64_t taps = 1;
     for (int64_t k : op.getKernel())
