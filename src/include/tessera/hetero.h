@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * The marker functions of Hetero-C++. A program that is compiled by `tessera cc` marks tasks and parallel loops
- * with them; the compiler turns what they enclose into graphs. They are declarations only: no call of a marker is
- * left in the executable. docs/hetero-cpp.md says what each one takes.
+ * The marker functions of Hetero-C++. A program that is compiled by `tessera cc` marks tasks and parallel
+ * loops with them; the compiler turns what they enclose into graphs. They are declarations only: no call of a
+ * marker is left in the executable. docs/hetero-cpp.md says what each one takes.
  */
 #ifndef TESSERA_HETERO_H
 #define TESSERA_HETERO_H
@@ -27,7 +27,8 @@ void __hetero_launch_end(void *launch) TESSERA_NOTHROW;
 /** Waits for a launch; its outputs are valid afterwards. */
 void __hetero_wait(void *launch) TESSERA_NOTHROW;
 
-/** What is between are tasks and parallel loops, which may run at the same time where no data connects them. */
+/** What is between are tasks and parallel loops, which may run at the same time where no data connects them.
+ */
 void *__hetero_section_begin(void) TESSERA_NOTHROW;
 void __hetero_section_end(void *section) TESSERA_NOTHROW;
 void *__hetero_task_begin(unsigned inputs, ...) TESSERA_NOTHROW;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Where installed programs are kept that nobody asked to keep: those of `run X.tsr` and of executables that carry
-// their graphs.
+// Where installed programs are kept that nobody asked to keep: those of `run X.tsr` and of executables that
+// carry their graphs.
 #pragma once
 
 #include <cstddef>

@@ -68,9 +68,7 @@ static Status makeFolders(const std::string &path) {
 // on the path.
 static Status installObject(const char *installer, const std::string &object, const std::string &installed) {
   const char *named = std::getenv("TESSERA");
-  std::string tool = named                               ? named
-                     : access(installer, X_OK) == 0 ? installer
-                                                         : "tessera";
+  std::string tool = named ? named : access(installer, X_OK) == 0 ? installer : "tessera";
   std::vector<std::string> words = {tool, "install", object, "-o", installed};
   std::vector<char *> argv;
   for (std::string &word : words)
@@ -78,8 +76,9 @@ static Status installObject(const char *installer, const std::string &object, co
   argv.push_back(nullptr);
   pid_t child = 0;
   if (int error = posix_spawnp(&child, argv[0], nullptr, nullptr, argv.data(), environ))
-    return fail(StatusCode::NotFound, "cannot start '", tool, "' to specialise the program for this machine: ",
-                std::strerror(error), "; run 'tessera install' on the executable elsewhere, or set TESSERA");
+    return fail(StatusCode::NotFound, "cannot start '", tool,
+                "' to specialise the program for this machine: ", std::strerror(error),
+                "; run 'tessera install' on the executable elsewhere, or set TESSERA");
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR)
     ;
@@ -160,8 +159,8 @@ void *tsr_hetero_launch(tsr_hetero_graph *graph, const int64_t *slots, uint64_t 
   const int64_t *slot = slots;
   for (const Ready::Input &input : ready.inputs) {
     // A scalar is an input of rank 0 whose memory is the slot itself.
-    void *memory = input.rank ? reinterpret_cast<void *>(static_cast<intptr_t>(*slot))
-                              : const_cast<int64_t *>(slot);
+    void *memory =
+        input.rank ? reinterpret_cast<void *>(static_cast<intptr_t>(*slot)) : const_cast<int64_t *>(slot);
     tsr_buffer *buffer = nullptr;
     if (tsr_buffer_wrap(input.type, input.rank, slot + 1, memory, 0, &buffer))
       stop(graph->name, std::string("input '") + input.name + "': " + tsr_last_error());

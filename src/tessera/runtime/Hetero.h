@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * What `tessera cc` leaves in an executable in place of the markers: a record for each graph and calls of these
- * functions. Not for people; the record's layout is known to src/tessera/frontends/heterocpp/Host.cpp.
+ * What `tessera cc` leaves in an executable in place of the markers: a record for each graph and calls of
+ * these functions. Not for people; the record's layout is known to src/tessera/frontends/heterocpp/Host.cpp.
  */
 #ifndef TESSERA_RUNTIME_HETERO_H
 #define TESSERA_RUNTIME_HETERO_H
@@ -21,8 +21,8 @@ typedef struct tsr_hetero_graph {
   void *state;           /**< Filled at the first launch. */
 } tsr_hetero_graph;
 
-/** Launches a graph. `slots` holds for each input its value, or its address and its extents. A failure ends the
- * process with a message: the markers have no way to report one. */
+/** Launches a graph. `slots` holds for each input its value, or its address and its extents. A failure ends
+ * the process with a message: the markers have no way to report one. */
 TSR_API void *tsr_hetero_launch(tsr_hetero_graph *graph, const int64_t *slots, uint64_t count);
 TSR_API void tsr_hetero_wait(void *launch);
 

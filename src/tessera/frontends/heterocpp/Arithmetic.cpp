@@ -162,7 +162,8 @@ RValue Translator::emitBinary(const clang::BinaryOperator *op) {
       return RValue::of(zero(b.getI64Type()));
     }
     Value units = arith::SubIOp::create(b, current, l.offset, r.offset);
-    uint64_t each = ast.getTypeSizeInChars(lhs->getType()->getPointeeType()).getQuantity() / l.object->unit.bytes;
+    uint64_t each =
+        ast.getTypeSizeInChars(lhs->getType()->getPointeeType()).getQuantity() / l.object->unit.bytes;
     if (each > 1)
       units = arith::DivSIOp::create(b, current, units, constantIndex(each));
     return RValue::of(arith::IndexCastOp::create(b, current, b.getI64Type(), units));
@@ -257,9 +258,11 @@ RValue Translator::emitUnary(const clang::UnaryOperator *op) {
       value = RValue::pointer(elementOf(old.place, constantIndex(up ? 1 : -1), op->getExprLoc()));
     } else if (old.scalar) {
       Type t = old.scalar.getType();
-      Value one = isa<FloatType>(t) ? arith::ConstantOp::create(b, current, b.getFloatAttr(t, 1.0)).getResult()
-                                    : constant(t, 1);
-      value = RValue::of(arithmetic(up ? clang::BO_Add : clang::BO_Sub, old.scalar, one, type, op->getExprLoc()));
+      Value one = isa<FloatType>(t)
+                      ? arith::ConstantOp::create(b, current, b.getFloatAttr(t, 1.0)).getResult()
+                      : constant(t, 1);
+      value =
+          RValue::of(arithmetic(up ? clang::BO_Add : clang::BO_Sub, old.scalar, one, type, op->getExprLoc()));
     } else {
       return old;
     }
@@ -279,7 +282,8 @@ RValue Translator::emitCast(const clang::CastExpr *cast) {
     // A constant of the program stands for its value.
     if (const auto *ref = dyn_cast<clang::DeclRefExpr>(inner->IgnoreParens()))
       if (const auto *var = dyn_cast<clang::VarDecl>(ref->getDecl());
-          var && (var->isConstexpr() || (var->getType().isConstQualified() && !var->isLocalVarDeclOrParm())) &&
+          var &&
+          (var->isConstexpr() || (var->getType().isConstQualified() && !var->isLocalVarDeclOrParm())) &&
           isScalar(cast->getType()))
         if (std::optional<RValue> value = emitConstant(cast))
           return *value;
@@ -288,7 +292,8 @@ RValue Translator::emitCast(const clang::CastExpr *cast) {
   case clang::CK_NoOp:
   case clang::CK_ConstructorConversion:
   case clang::CK_UserDefinedConversion:
-    return inner->isGLValue() && !cast->isGLValue() ? load(emitPlace(inner), cast->getExprLoc()) : emit(inner);
+    return inner->isGLValue() && !cast->isGLValue() ? load(emitPlace(inner), cast->getExprLoc())
+                                                    : emit(inner);
   case clang::CK_IntegralCast:
   case clang::CK_IntegralToFloating:
   case clang::CK_FloatingToIntegral:

@@ -16,7 +16,8 @@ RValue Translator::emitCall(const clang::CallExpr *call) {
   if (!callee) {
     if (isa<clang::CXXPseudoDestructorExpr>(call->getCallee()->IgnoreParens()))
       return RValue();
-    unsupported(call->getExprLoc(), "a call through a pointer", "call the function by its name, or use a template");
+    unsupported(call->getExprLoc(), "a call through a pointer",
+                "call the function by its name, or use a template");
     return zeroOf(call->getType(), call->getBeginLoc());
   }
   if (std::optional<RValue> value = emitMarker(call, callee))
@@ -33,7 +34,8 @@ RValue Translator::emitCall(const clang::CallExpr *call) {
       object = args.front();
       args.erase(args.begin());
     }
-    if (method->isVirtual() && !(method->getParent()->isEffectivelyFinal() || method->hasAttr<clang::FinalAttr>())) {
+    if (method->isVirtual() &&
+        !(method->getParent()->isEffectivelyFinal() || method->hasAttr<clang::FinalAttr>())) {
       unsupported(call->getExprLoc(), "a virtual call", "use a template, or make the class final");
       return zeroOf(call->getType(), call->getBeginLoc());
     }
@@ -53,7 +55,8 @@ RValue Translator::emitCall(const clang::CallExpr *call) {
 Place Translator::emitCallPlace(const clang::CallExpr *call) {
   const clang::FunctionDecl *callee = call->getDirectCallee();
   if (!callee) {
-    unsupported(call->getExprLoc(), "a call through a pointer", "call the function by its name, or use a template");
+    unsupported(call->getExprLoc(), "a call through a pointer",
+                "call the function by its name, or use a template");
     return Place{call->getType()};
   }
   if (std::optional<RValue> value = emitLibrary(call, callee)) {
@@ -85,7 +88,8 @@ Place Translator::emitCallPlace(const clang::CallExpr *call) {
     // Assignment of classes that the compiler writes itself.
     if (method->isDefaulted() && (method->isCopyAssignmentOperator() || method->isMoveAssignmentOperator())) {
       const clang::Expr *from = args.front();
-      store(self, from->isGLValue() ? load(emitPlace(from), call->getExprLoc()) : emit(from), call->getExprLoc());
+      store(self, from->isGLValue() ? load(emitPlace(from), call->getExprLoc()) : emit(from),
+            call->getExprLoc());
       return self;
     }
   }
@@ -105,8 +109,8 @@ static bool returnsAtEnd(const clang::Stmt *body) {
          !findJumps(compound->body_back()).returns;
 }
 
-RValue Translator::emitInlined(const clang::FunctionDecl *function, ArrayRef<const clang::Expr *> args, Place self,
-                               const clang::Expr *call, Place *reference) {
+RValue Translator::emitInlined(const clang::FunctionDecl *function, ArrayRef<const clang::Expr *> args,
+                               Place self, const clang::Expr *call, Place *reference) {
   clang::QualType type = function->getReturnType();
   const clang::FunctionDecl *definition = nullptr;
   const clang::Stmt *body = function->getBody(definition);
@@ -114,8 +118,10 @@ RValue Translator::emitInlined(const clang::FunctionDecl *function, ArrayRef<con
       made && !body && made->isDefaulted() && made->isDefaultConstructor())
     return RValue();
   if (!body || !definition) {
-    unsupported(call->getExprLoc(), "a call of '" + function->getQualifiedNameAsString() + "', whose body is not here,",
-                "define the function in this file or in a header; input, output and allocation belong on the host");
+    unsupported(
+        call->getExprLoc(),
+        "a call of '" + function->getQualifiedNameAsString() + "', whose body is not here,",
+        "define the function in this file or in a header; input, output and allocation belong on the host");
     diag.note(function->getLocation(), "the function is declared here");
     return zeroOf(type, call->getBeginLoc());
   }

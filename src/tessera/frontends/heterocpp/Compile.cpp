@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// See Compile.h. Clang's driver plans the jobs; compilations run in this process with our consumer beside Clang's
-// code generator, everything else (assembling, linking, preprocessing alone) as the driver says.
+// See Compile.h. Clang's driver plans the jobs; compilations run in this process with our consumer beside
+// Clang's code generator, everything else (assembling, linking, preprocessing alone) as the driver says.
 #include "tessera/frontends/heterocpp/Compile.h"
 
 #include "tessera/frontends/heterocpp/Source.h"
@@ -41,15 +41,16 @@ public:
   OwningOpRef<ModuleOp> graphs; ///< when only they were asked for
 
 protected:
-  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance &ci, llvm::StringRef file) override {
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance &ci,
+                                                        llvm::StringRef file) override {
     source = file.str();
     std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
     auto own = std::make_unique<SourceUnit>(setup.context, ci.getDiagnostics());
     unit = own.get();
     consumers.push_back(std::move(own));
     if (backend) {
-      output = ci.createDefaultOutputFile(*backend != clang::Backend_EmitAssembly && *backend != clang::Backend_EmitLL,
-                                          file, extension());
+      output = ci.createDefaultOutputFile(
+          *backend != clang::Backend_EmitAssembly && *backend != clang::Backend_EmitLL, file, extension());
       if (!output)
         return nullptr;
       // Launches are found again in the module by their places.
@@ -94,8 +95,8 @@ protected:
       object = std::move(*made);
     }
     rewriteHost(*module, launches, object, setup.installer);
-    clang::emitBackendOutput(ci, ci.getCodeGenOpts(), ci.getTarget().getDataLayoutString(), module.get(), *backend,
-                             ci.getFileManager().getVirtualFileSystemPtr(), std::move(output));
+    clang::emitBackendOutput(ci, ci.getCodeGenOpts(), ci.getTarget().getDataLayoutString(), module.get(),
+                             *backend, ci.getFileManager().getVirtualFileSystemPtr(), std::move(output));
   }
 
 private:
@@ -151,9 +152,10 @@ static bool compile(llvm::ArrayRef<const char *> args, const char *program, cons
   clang::CompilerInstance ci(invocation);
   ci.createVirtualFileSystem();
   ci.createDiagnostics();
-  bool isSource = !invocation->getFrontendOpts().Inputs.empty() &&
-                  invocation->getFrontendOpts().Inputs[0].getKind().getLanguage() != clang::Language::LLVM_IR &&
-                  invocation->getFrontendOpts().Inputs[0].getKind().getLanguage() != clang::Language::Asm;
+  bool isSource =
+      !invocation->getFrontendOpts().Inputs.empty() &&
+      invocation->getFrontendOpts().Inputs[0].getKind().getLanguage() != clang::Language::LLVM_IR &&
+      invocation->getFrontendOpts().Inputs[0].getKind().getLanguage() != clang::Language::Asm;
   // Checking alone checks graphs, too.
   bool checks = invocation->getFrontendOpts().ProgramAction == clang::frontend::ParseSyntaxOnly;
   if (!graphs && ((!backend && !checks) || !isSource))
@@ -197,7 +199,8 @@ namespace {
 struct DriverRun {
   clang::DiagnosticOptions options;
   clang::TextDiagnosticPrinter printer{llvm::errs(), options};
-  clang::DiagnosticsEngine engine{clang::DiagnosticIDs::create(), options, &printer, /*ShouldOwnClient=*/false};
+  clang::DiagnosticsEngine engine{clang::DiagnosticIDs::create(), options, &printer,
+                                  /*ShouldOwnClient=*/false};
   std::string program = getClang();
   clang::driver::Driver driver{program, llvm::sys::getDefaultTargetTriple(), engine, "tessera cc",
                                llvm::vfs::getRealFileSystem()};
@@ -266,7 +269,7 @@ OwningOpRef<ModuleOp> heterocpp::importFile(const std::string &path, const std::
                                             const std::string &headers, MLIRContext *context) {
   CompileSetup setup;
   setup.context = context;
-  std::vector<std::string> words = {"--driver-mode=g++", "-isystem", headers, "-isystem",
+  std::vector<std::string> words = {"--driver-mode=g++",         "-isystem",      headers, "-isystem",
                                     headers + "/tessera/compat", "-fsyntax-only", path};
   words.insert(words.end(), flags.begin(), flags.end());
   DriverRun run;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// `tessera cc` as a library: Clang's driver, whose compilations are done here. Sees neither Clang nor the stages
-// after import; who calls it says how graphs become a portable object.
+// `tessera cc` as a library: Clang's driver, whose compilations are done here. Sees neither Clang nor the
+// stages after import; who calls it says how graphs become a portable object.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
@@ -16,9 +16,9 @@ struct CompileSetup {
   mlir::MLIRContext *context = nullptr;
   /// The bytes of a portable object with the graphs of one source file; none after diagnostics.
   std::function<std::optional<std::string>(mlir::ModuleOp graphs, const std::string &source)> makeObject;
-  std::string installer;   ///< the `tessera` that specialises the program on first run
-  std::string headers;     ///< folder of our headers
-  std::string library;     ///< folder of libtessera.so
+  std::string installer; ///< the `tessera` that specialises the program on first run
+  std::string headers;   ///< folder of our headers
+  std::string library;   ///< folder of libtessera.so
 };
 
 /// The folder of our headers.

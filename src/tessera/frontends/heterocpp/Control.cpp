@@ -38,7 +38,8 @@ Value Translator::emitIf(Value condition, function_ref<Value()> yes, function_re
     return known.isZero() ? no() : yes();
   Location at = current;
   std::vector<Value> before = slots;
-  auto branch = scf::IfOp::create(b, at, TypeRange{}, condition, /*addThenBlock=*/true, /*addElseBlock=*/true);
+  auto branch =
+      scf::IfOp::create(b, at, TypeRange{}, condition, /*addThenBlock=*/true, /*addElseBlock=*/true);
   Value results[2];
   std::vector<Value> after[2];
   Region *regions[2] = {&branch.getThenRegion(), &branch.getElseRegion()};

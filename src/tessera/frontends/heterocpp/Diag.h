@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Messages at the user's source lines, by Clang's own engine: line, caret and notes look as the compiler's do.
+// Messages at the user's source lines, by Clang's own engine: line, caret and notes look as the compiler's
+// do.
 #pragma once
 
 #include "clang/Basic/Diagnostic.h"

@@ -130,10 +130,12 @@ Place Translator::emitPlace(const clang::Expr *expr) {
     return place;
   }
   if (const auto *cast = dyn_cast<clang::CastExpr>(expr)) {
-    Place place = cast->getSubExpr()->isGLValue()
-                      ? emitPlace(cast->getSubExpr())
-                      : materialize(emit(cast->getSubExpr()), cast->getSubExpr()->getType(), expr->getBeginLoc());
-    if (cast->getCastKind() == clang::CK_DerivedToBase || cast->getCastKind() == clang::CK_UncheckedDerivedToBase) {
+    Place place =
+        cast->getSubExpr()->isGLValue()
+            ? emitPlace(cast->getSubExpr())
+            : materialize(emit(cast->getSubExpr()), cast->getSubExpr()->getType(), expr->getBeginLoc());
+    if (cast->getCastKind() == clang::CK_DerivedToBase ||
+        cast->getCastKind() == clang::CK_UncheckedDerivedToBase) {
       if (const auto *record = expr->getType()->getAsCXXRecordDecl(); record && place) {
         place.type = cast->getSubExpr()->getType();
         place = baseOf(place, record);
@@ -170,8 +172,9 @@ Place Translator::emitPlace(const clang::Expr *expr) {
     return emitCallPlace(call);
   if (const auto *value = dyn_cast<clang::OpaqueValueExpr>(expr)) {
     if (auto it = opaque.find(value); it != opaque.end())
-      return it->second.kind == RValue::Reference ? it->second.place
-                                                  : materialize(it->second, expr->getType(), expr->getBeginLoc());
+      return it->second.kind == RValue::Reference
+                 ? it->second.place
+                 : materialize(it->second, expr->getType(), expr->getBeginLoc());
     return emitPlace(value->getSourceExpr());
   }
   if (const auto *choice = dyn_cast<clang::ConditionalOperator>(expr)) {
@@ -193,7 +196,8 @@ Place Translator::emitPlace(const clang::Expr *expr) {
 
 RValue Translator::emitDeclRef(const clang::DeclRefExpr *ref) {
   if (const auto *number = dyn_cast<clang::EnumConstantDecl>(ref->getDecl()))
-    return RValue::of(constant(valueType(ref->getType(), b.getContext(), ast), number->getInitVal().getExtValue()));
+    return RValue::of(
+        constant(valueType(ref->getType(), b.getContext(), ast), number->getInitVal().getExtValue()));
   return load(emitPlace(ref), ref->getBeginLoc());
 }
 
@@ -225,8 +229,9 @@ RValue Translator::emit(const clang::Expr *expr) {
   if (isa<clang::CXXNullPtrLiteralExpr, clang::GNUNullExpr, clang::ImplicitValueInitExpr,
           clang::CXXScalarValueInitExpr>(expr))
     return zeroOf(expr->getType(), expr->getBeginLoc());
-  if (isa<clang::UnaryExprOrTypeTraitExpr, clang::TypeTraitExpr, clang::SizeOfPackExpr, clang::CXXNoexceptExpr,
-          clang::OffsetOfExpr, clang::ConceptSpecializationExpr, clang::RequiresExpr>(expr))
+  if (isa<clang::UnaryExprOrTypeTraitExpr, clang::TypeTraitExpr, clang::SizeOfPackExpr,
+          clang::CXXNoexceptExpr, clang::OffsetOfExpr, clang::ConceptSpecializationExpr, clang::RequiresExpr>(
+          expr))
     if (std::optional<RValue> value = emitConstant(expr))
       return *value;
   if (const auto *known = dyn_cast<clang::ConstantExpr>(expr)) {
@@ -322,11 +327,11 @@ RValue Translator::emitConditional(const clang::AbstractConditionalOperator *op)
     emitIf(condition, side(op->getTrueExpr()), side(op->getFalseExpr()));
     return RValue();
   }
-  auto value = [&](const clang::Expr *e) { return e->isGLValue() ? load(emitPlace(e), e->getBeginLoc()) : emit(e); };
+  auto value = [&](const clang::Expr *e) {
+    return e->isGLValue() ? load(emitPlace(e), e->getBeginLoc()) : emit(e);
+  };
   if (isScalar(op->getType())) {
-    auto side = [&](const clang::Expr *e) {
-      return [&, e] { return value(e).scalar; };
-    };
+    auto side = [&](const clang::Expr *e) { return [&, e] { return value(e).scalar; }; };
     return RValue::of(emitIf(condition, side(op->getTrueExpr()), side(op->getFalseExpr())));
   }
   // Objects go through a variable, part by part.
@@ -358,8 +363,7 @@ RValue Translator::fromConstant(const clang::APValue &value, clang::QualType typ
   Type scalar = valueType(type, b.getContext(), ast);
   if (value.isInt() && scalar && isa<IntegerType>(scalar))
     return RValue::of(arith::ConstantOp::create(
-        b, current,
-        b.getIntegerAttr(scalar, value.getInt().extOrTrunc(scalar.getIntOrFloatBitWidth()))));
+        b, current, b.getIntegerAttr(scalar, value.getInt().extOrTrunc(scalar.getIntOrFloatBitWidth()))));
   if (value.isFloat() && scalar)
     return RValue::of(arith::ConstantOp::create(b, current, b.getFloatAttr(scalar, value.getFloat())));
   RValue result;

@@ -16,9 +16,7 @@ class HeteroFrontend : public Frontend {
 public:
   std::string name() const override { return "heterocpp"; }
   std::vector<std::string> extensions() const override { return {".cpp", ".cc", ".cxx"}; }
-  FrontendOptions optionHelp() const override {
-    return {{"flags", "flags for Clang, separated by spaces"}};
-  }
+  FrontendOptions optionHelp() const override { return {{"flags", "flags for Clang, separated by spaces"}}; }
 
   OwningOpRef<ModuleOp> import(std::shared_ptr<llvm::SourceMgr> sources, const FrontendOptions &options,
                                MLIRContext *context) const override {

@@ -17,7 +17,7 @@ namespace {
 class GraphTranslator : public Translator {
 public:
   using Translator::Translator;
-  const Lists *lists = nullptr;                          ///< of the launch
+  const Lists *lists = nullptr;                         ///< of the launch
   std::map<const clang::ValueDecl *, Storage *> inputs; ///< of the graph
 
   Storage *capture(const clang::ValueDecl *decl, clang::SourceLocation at) override {
@@ -25,16 +25,21 @@ public:
       if (known->getCanonicalDecl() == decl->getCanonicalDecl())
         return storage;
     if (reported.insert(decl).second) {
-      diag.emitError(at, "'" + decl->getNameAsString() + "' is used in a graph, but is no input of its launch");
-      diag.note(decl->getLocation(), "it is declared here; list it where the graph is launched, and count it");
+      diag.emitError(at,
+                     "'" + decl->getNameAsString() + "' is used in a graph, but is no input of its launch");
+      diag.note(decl->getLocation(),
+                "it is declared here; list it where the graph is launched, and count it");
     }
     failed = true;
     return nullptr;
   }
   bool mayAccess(Object &object, bool writes, clang::SourceLocation at) override {
     failed = true;
-    diag.emitError(at, Twine("memory is ") + (writes ? "written" : "read") + " outside of a task or parallel loop");
-    diag.note(at, "put the statement into a task: '__hetero_task_begin(…)' before it, '__hetero_task_end(…)' after");
+    diag.emitError(at, Twine("memory is ") + (writes ? "written" : "read") +
+                           " outside of a task or parallel loop");
+    diag.note(
+        at,
+        "put the statement into a task: '__hetero_task_begin(…)' before it, '__hetero_task_end(…)' after");
     return false;
   }
   Object *allocate(clang::QualType type, clang::SourceLocation at) override {
@@ -74,9 +79,9 @@ public:
   unsigned rank = 0;
 
   Storage *capture(const clang::ValueDecl *decl, clang::SourceLocation at) override {
-    if (const auto *var = dyn_cast<clang::VarDecl>(decl);
-        var && var->hasGlobalStorage() && !var->getType().isConstQualified() && !lists.find(decl) &&
-        !graph.inputs.count(decl)) {
+    if (const auto *var = dyn_cast<clang::VarDecl>(decl); var && var->hasGlobalStorage() &&
+                                                          !var->getType().isConstQualified() &&
+                                                          !lists.find(decl) && !graph.inputs.count(decl)) {
       unsupported(at, "the global variable '" + decl->getNameAsString() + "'",
                   "pass its value or its address and size as an object of the launch and the task");
       diag.note(decl->getLocation(), "it is declared here");
@@ -119,7 +124,8 @@ public:
     int64_t count = ast.getTypeSizeInChars(type).getQuantity() / unit.bytes;
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(entry);
-    return makeObject(memref::AllocOp::create(b, getLoc(at), MemRefType::get({count}, unit.type)), unit, nullptr);
+    return makeObject(memref::AllocOp::create(b, getLoc(at), MemRefType::get({count}, unit.type)), unit,
+                      nullptr);
   }
 
   Value addInput(Value outer, Type type) {
@@ -141,7 +147,8 @@ public:
     if (kind == MarkerKind::Scratch) {
       clang::Expr::EvalResult bytes;
       if (call->getNumArgs() != 1 || !call->getArg(0)->EvaluateAsInt(bytes, ast)) {
-        unsupported(call->getExprLoc(), "scratch memory of a size that is not constant", "use the largest size");
+        unsupported(call->getExprLoc(), "scratch memory of a size that is not constant",
+                    "use the largest size");
         return zeroOf(call->getType(), call->getBeginLoc());
       }
       OpBuilder::InsertionGuard guard(b);
@@ -262,7 +269,8 @@ private:
       if (capture.object == outer)
         return capture.inner;
     Type type = MemRefType::get({ShapedType::kDynamic}, outer->unit.type);
-    Value arg = entry->addArgument(type, getLoc(outer->decl ? outer->decl->getLocation() : clang::SourceLocation()));
+    Value arg =
+        entry->addArgument(type, getLoc(outer->decl ? outer->decl->getLocation() : clang::SourceLocation()));
     Object *inner = makeObject(arg, outer->unit, outer->decl);
     captures.push_back({Value(), outer, inner});
     return inner;
@@ -305,7 +313,7 @@ private:
   GraphTranslator level;
   dfg::GraphOp graph;
   Block *body = nullptr;
-  std::vector<Object *> memory;       ///< of the graph's inputs
+  std::vector<Object *> memory; ///< of the graph's inputs
   std::vector<std::string> memoryNames;
   llvm::StringSet<> names;
   std::vector<std::string> targets; ///< hints of the task or loop at hand
@@ -341,7 +349,7 @@ static clang::QualType findCast(const clang::Stmt *stmt, const clang::ValueDecl 
 }
 
 bool GraphBuilder::addInput(const clang::ValueDecl *decl, clang::QualType type, const Listed &listed,
-                       std::optional<unsigned> sizeArgument) {
+                            std::optional<unsigned> sizeArgument) {
   GraphInput input;
   input.name = decl->getNameAsString();
   if (input.name.empty())
@@ -351,7 +359,7 @@ bool GraphBuilder::addInput(const clang::ValueDecl *decl, clang::QualType type, 
   auto storage = std::make_unique<Storage>();
   storage->type = type;
   if (sizeArgument) {
-    clang::QualType element = listed.address         ? type
+    clang::QualType element = listed.address        ? type
                               : type->isArrayType() ? ast.getAsArrayType(type)->getElementType()
                                                     : type->getPointeeType();
     if (element->isVoidType()) {
@@ -362,7 +370,8 @@ bool GraphBuilder::addInput(const clang::ValueDecl *decl, clang::QualType type, 
           found = findCast(owner->getBody(), decl);
       if (found.isNull()) {
         diag.emitError(decl->getLocation(), "the element type of '" + input.name + "' is not known");
-        diag.note(listed.expr->getBeginLoc(), "declare the pointer with the type of its elements, not 'void *'");
+        diag.note(listed.expr->getBeginLoc(),
+                  "declare the pointer with the type of its elements, not 'void *'");
         return false;
       }
       element = found;
@@ -433,15 +442,17 @@ bool GraphBuilder::addInputs(const clang::FunctionDecl *root) {
     diag.emitError(lists.call->getBeginLoc(), "the launch passes " + Twine(expected) + " arguments to '" +
                                                   root->getNameAsString() + "', which has " +
                                                   Twine(root->getNumParams()) + " parameters");
-    diag.note(root->getLocation(), "the function is declared here; a pointer and its size are two parameters");
+    diag.note(root->getLocation(),
+              "the function is declared here; a pointer and its size are two parameters");
     return false;
   }
   for (const Listed &listed : lists.inputs) {
     const clang::ParmVarDecl *decl = root->getParamDecl(param++);
     if (!listed.size) {
       if (decl->getType()->isPointerType()) {
-        diag.emitError(listed.expr->getBeginLoc(), "a scalar is passed to the pointer '" + decl->getNameAsString() +
-                                                       "' of '" + root->getNameAsString() + "'");
+        diag.emitError(listed.expr->getBeginLoc(), "a scalar is passed to the pointer '" +
+                                                       decl->getNameAsString() + "' of '" +
+                                                       root->getNameAsString() + "'");
         diag.note(decl->getLocation(), "the parameter is declared here; pass a pointer and its size");
         return false;
       }
@@ -450,9 +461,11 @@ bool GraphBuilder::addInputs(const clang::FunctionDecl *root) {
       continue;
     }
     if (!decl->getType()->isPointerType()) {
-      diag.emitError(listed.expr->getBeginLoc(), "a pointer is passed to '" + decl->getNameAsString() + "' of '" +
-                                                     root->getNameAsString() + "', which is no pointer");
-      diag.note(decl->getLocation(), "the parameter is declared here; the parameters are in the order of the list");
+      diag.emitError(listed.expr->getBeginLoc(), "a pointer is passed to '" + decl->getNameAsString() +
+                                                     "' of '" + root->getNameAsString() +
+                                                     "', which is no pointer");
+      diag.note(decl->getLocation(),
+                "the parameter is declared here; the parameters are in the order of the list");
       return false;
     }
     Listed plain = listed;
@@ -531,7 +544,8 @@ void GraphBuilder::readHint(const clang::Stmt *stmt) {
     level.failed = true;
     return;
   }
-  // The numbers of HPVM's enumeration. Devices that are not there are a warning where the program is installed.
+  // The numbers of HPVM's enumeration. Devices that are not there are a warning where the program is
+  // installed.
   switch (number.Val.getInt().getZExtValue()) {
   case 1:
     targets = {"cpu"};
@@ -569,7 +583,8 @@ void GraphBuilder::walk(ArrayRef<const clang::Stmt *> stmts, const Lists *task) 
         bool closed;
         ArrayRef<const clang::Stmt *> inner = collect(stmts, i, kind, MarkerKind::TaskEnd, closed);
         if (!closed) {
-          diag.emitError(call->getBeginLoc(), "expected '__hetero_task_end' in the same block, but got its end");
+          diag.emitError(call->getBeginLoc(),
+                         "expected '__hetero_task_end' in the same block, but got its end");
           diag.note(call->getRParenLoc(), "a task begins and ends between the same braces");
           level.failed = true;
         }
@@ -591,12 +606,15 @@ void GraphBuilder::walk(ArrayRef<const clang::Stmt *> stmts, const Lists *task) 
       case MarkerKind::Hint:
         break;
       case MarkerKind::ParallelLoop:
-        diag.emitError(call->getBeginLoc(), "expected '__hetero_parallel_loop' inside a loop, but got it outside");
-        diag.note(call->getBeginLoc(), "it is the first statement in the body of the innermost loop that it marks");
+        diag.emitError(call->getBeginLoc(),
+                       "expected '__hetero_parallel_loop' inside a loop, but got it outside");
+        diag.note(call->getBeginLoc(),
+                  "it is the first statement in the body of the innermost loop that it marks");
         level.failed = true;
         break;
       case MarkerKind::TaskEnd:
-        diag.emitError(call->getBeginLoc(), "'__hetero_task_end' without a task that begins in the same block");
+        diag.emitError(call->getBeginLoc(),
+                       "'__hetero_task_end' without a task that begins in the same block");
         diag.note(call->getBeginLoc(), "a task begins and ends between the same braces");
         level.failed = true;
         break;
@@ -617,8 +635,9 @@ void GraphBuilder::walk(ArrayRef<const clang::Stmt *> stmts, const Lists *task) 
         emitLoop(loop, task);
       } else {
         diag.emitError(loop->getForLoc(), "a loop between tasks is neither parallel nor part of a task");
-        diag.note(loop->getForLoc(), "mark it with '__hetero_parallel_loop', put it into a task, or launch the "
-                                     "graph in a loop of the host");
+        diag.note(loop->getForLoc(),
+                  "mark it with '__hetero_parallel_loop', put it into a task, or launch the "
+                  "graph in a loop of the host");
         level.failed = true;
       }
     } else if (isa<clang::DeclStmt>(stmt) || isa<clang::NullStmt>(stmt)) {
@@ -638,8 +657,9 @@ void GraphBuilder::walk(ArrayRef<const clang::Stmt *> stmts, const Lists *task) 
         level.failed = true;
       }
     } else {
-      diag.emitError(stmt->getBeginLoc(), "expected tasks, parallel loops and declarations in a graph, but got "
-                                          "another statement");
+      diag.emitError(stmt->getBeginLoc(),
+                     "expected tasks, parallel loops and declarations in a graph, but got "
+                     "another statement");
       diag.note(stmt->getBeginLoc(), "put it into a task: '__hetero_task_begin(…)' before it, "
                                      "'__hetero_task_end(…)' after");
       level.failed = true;
@@ -684,7 +704,8 @@ static const clang::VarDecl *getVar(const clang::Expr *expr) {
 static bool readDimension(const clang::ForStmt *loop, Dimension &dim, Diag &diag) {
   dim.loop = loop;
   auto refuse = [&](clang::SourceLocation at, const Twine &text) {
-    diag.emitError(loop->getForLoc(), "a parallel loop needs the form 'for (int i = first; i < bound; i += step)'");
+    diag.emitError(loop->getForLoc(),
+                   "a parallel loop needs the form 'for (int i = first; i < bound; i += step)'");
     diag.note(at.isValid() ? at : loop->getForLoc(), text);
     return false;
   };
@@ -712,14 +733,15 @@ static bool readDimension(const clang::ForStmt *loop, Dimension &dim, Diag &diag
     return refuse(inc ? inc->getBeginLoc() : loop->getForLoc(),
                   "its last part must be 'i++', 'i--', 'i += step' or 'i -= step' of its counter '" +
                       dim.var->getNameAsString() + "'");
-  const auto *test = loop->getCond() ? dyn_cast<clang::BinaryOperator>(loop->getCond()->IgnoreParenImpCasts())
-                                     : nullptr;
+  const auto *test =
+      loop->getCond() ? dyn_cast<clang::BinaryOperator>(loop->getCond()->IgnoreParenImpCasts()) : nullptr;
   bool left = test && getVar(test->getLHS()) == dim.var;
   bool right = test && !left && getVar(test->getRHS()) == dim.var;
   clang::BinaryOperatorKind kind = test ? test->getOpcode() : clang::BO_EQ;
   if (right && test->isComparisonOp())
     kind = clang::BinaryOperator::reverseComparisonOp(kind);
-  bool good = dim.down ? kind == clang::BO_GT || kind == clang::BO_GE : kind == clang::BO_LT || kind == clang::BO_LE;
+  bool good =
+      dim.down ? kind == clang::BO_GT || kind == clang::BO_GE : kind == clang::BO_LT || kind == clang::BO_LE;
   good |= kind == clang::BO_NE && !dim.step;
   if ((!left && !right) || !good)
     return refuse(loop->getCond() ? loop->getCond()->getBeginLoc() : loop->getForLoc(),
@@ -759,8 +781,8 @@ void GraphBuilder::emitLoop(const clang::ForStmt *outer, const Lists *task) {
   const clang::ForStmt *loop = outer;
   for (unsigned d = 0; d < own->loops; ++d) {
     if (!loop) {
-      diag.emitError(marker->getArg(0)->getBeginLoc(), "expected " + Twine(own->loops) +
-                                                           " perfectly nested loops, but got " + Twine(d));
+      diag.emitError(marker->getArg(0)->getBeginLoc(),
+                     "expected " + Twine(own->loops) + " perfectly nested loops, but got " + Twine(d));
       diag.note(outer->getForLoc(), "the outermost is here; nothing may stand between the loops");
       level.failed = true;
       return;
@@ -853,7 +875,8 @@ void GraphBuilder::checkOutputs(LeafTranslator &leaf, const Lists &own) {
     const clang::ValueDecl *decl = capture.object->decl;
     bool declared = llvm::any_of(own.outputs, [&](const Listed &listed) { return listed.decl == decl; });
     if (capture.writes && !declared && own.find(decl)) {
-      diag.emitError(capture.writeAt, "'" + decl->getNameAsString() + "' is written here, but is only an input of " +
+      diag.emitError(capture.writeAt, "'" + decl->getNameAsString() +
+                                          "' is written here, but is only an input of " +
                                           own.call->getDirectCallee()->getName());
       diag.note(own.call->getBeginLoc(), "list it among the outputs as well, and count it");
       leaf.failed = true;
@@ -866,15 +889,15 @@ void GraphBuilder::checkOutputs(LeafTranslator &leaf, const Lists &own) {
     for (const LeafTranslator::Capture &capture : leaf.captures)
       found |= capture.object && capture.object->decl == listed.decl && capture.writes;
     if (!found && !leaf.failed) {
-      diag.emitWarning(listed.expr->getBeginLoc(), "'" + listed.decl->getNameAsString() +
-                                                       "' is listed as an output, but never written");
+      diag.emitWarning(listed.expr->getBeginLoc(),
+                       "'" + listed.decl->getNameAsString() + "' is listed as an output, but never written");
       diag.note(own.call->getBeginLoc(), "in this task or loop; take it out of the outputs, or write it");
     }
   }
 }
 
-void GraphBuilder::finishLeaf(LeafTranslator &leaf, Block *entry, const Lists &own, std::string name, ValueRange grid,
-                         Location loc) {
+void GraphBuilder::finishLeaf(LeafTranslator &leaf, Block *entry, const Lists &own, std::string name,
+                              ValueRange grid, Location loc) {
   checkOutputs(leaf, own);
   if (leaf.failed) {
     level.failed = true;
@@ -884,7 +907,7 @@ void GraphBuilder::finishLeaf(LeafTranslator &leaf, Block *entry, const Lists &o
   SmallVector<Value> inputs;
   SmallVector<dfg::PortAttr> ports;
   for (LeafTranslator::Capture &capture : leaf.captures) {
-    dfg::PortMode mode = !capture.object   ? dfg::PortMode::Whole
+    dfg::PortMode mode = !capture.object  ? dfg::PortMode::Whole
                          : capture.writes ? dfg::PortMode::InOut
                                           : dfg::PortMode::In;
     inputs.push_back(capture.object ? capture.object->memory : capture.value);
@@ -947,7 +970,8 @@ bool GraphBuilder::build(const clang::FunctionDecl *root, ArrayRef<const clang::
   // What nothing uses is not passed.
   for (unsigned i = body->getNumArguments(); i-- > 0;) {
     BlockArgument arg = body->getArgument(i);
-    while (!arg.use_empty() && llvm::all_of(arg.getUsers(), [](Operation *user) { return isOpTriviallyDead(user); }))
+    while (!arg.use_empty() &&
+           llvm::all_of(arg.getUsers(), [](Operation *user) { return isOpTriviallyDead(user); }))
       for (Operation *user : llvm::make_early_inc_range(arg.getUsers()))
         user->erase();
     if (!arg.use_empty())
@@ -971,15 +995,16 @@ bool GraphBuilder::build(const clang::FunctionDecl *root, ArrayRef<const clang::
   // Memory is as the host has allocated it.
   graph->setAttr("tessera.align", b.getI64IntegerAttr(1));
   if (returned.empty()) {
-    diag.emitError(launch.call->getBeginLoc(), "the graph '" + launch.graph + "' has no effect: it writes nothing");
+    diag.emitError(launch.call->getBeginLoc(),
+                   "the graph '" + launch.graph + "' has no effect: it writes nothing");
     diag.note(launch.call->getBeginLoc(), "list what it computes among the outputs of its tasks and loops");
     return false;
   }
   return true;
 }
 
-bool heterocpp::buildGraph(Launch &launch, const clang::Stmt *, const clang::FunctionDecl *root, const Lists &lists,
-                           ArrayRef<const clang::Stmt *> region, ModuleOp module, const clang::ASTContext &ast,
-                           Diag &diag) {
+bool heterocpp::buildGraph(Launch &launch, const clang::Stmt *, const clang::FunctionDecl *root,
+                           const Lists &lists, ArrayRef<const clang::Stmt *> region, ModuleOp module,
+                           const clang::ASTContext &ast, Diag &diag) {
   return GraphBuilder(launch, lists, module, ast, diag).build(root, region);
 }

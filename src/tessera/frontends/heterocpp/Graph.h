@@ -16,7 +16,8 @@ struct GraphInput {
   std::optional<unsigned> sizeArgument; ///< of memory: its size in bytes
   clang::QualType type;                 ///< of a scalar, as the graph takes it
   uint64_t unitBytes = 0;               ///< of memory
-  /// Of memory: the extents after the first, each a constant (argument empty) or a scalar argument of the call.
+  /// Of memory: the extents after the first, each a constant (argument empty) or a scalar argument of the
+  /// call.
   struct Extent {
     int64_t factor = 1;
     std::vector<unsigned> arguments;
@@ -36,13 +37,14 @@ struct Launch {
 
 /// Builds the graph of one launch at the end of `module`. Returns false after diagnostics.
 bool buildGraph(Launch &launch, const clang::Stmt *body, const clang::FunctionDecl *root, const Lists &lists,
-                ArrayRef<const clang::Stmt *> region, ModuleOp module, const clang::ASTContext &ast, Diag &diag);
+                ArrayRef<const clang::Stmt *> region, ModuleOp module, const clang::ASTContext &ast,
+                Diag &diag);
 
 /// Rewrites index arithmetic in a leaf from C++'s integers to `index` where no overflow can tell them apart.
 void widenIndices(Operation *leaf);
 
-/// Makes tensors of memory that is only read, and gathered results of memory that each iteration writes one element
-/// of, where the whole graph allows it.
+/// Makes tensors of memory that is only read, and gathered results of memory that each iteration writes one
+/// element of, where the whole graph allows it.
 void useValues(dfg::GraphOp graph, Launch &launch);
 
 /// Sums and the like over a parallel loop's iterations become reductions.

@@ -66,8 +66,8 @@ GlobalVariable *Rewriter::record(const std::string &graph) {
   auto *type = StructType::get(context, {ptr, ptr, i64, ptr, ptr});
   Constant *fields[] = {text(graph, ".tessera.name"), object, ConstantInt::get(i64, objectBytes.size()), tool,
                         ConstantPointerNull::get(cast<PointerType>(ptr))};
-  known = new GlobalVariable(module, type, false, GlobalValue::InternalLinkage, ConstantStruct::get(type, fields),
-                             ".tessera.graph");
+  known = new GlobalVariable(module, type, false, GlobalValue::InternalLinkage,
+                             ConstantStruct::get(type, fields), ".tessera.graph");
   return known;
 }
 
@@ -97,7 +97,8 @@ void Rewriter::launch(CallBase *call, const HostLaunch &launch, CallBase *end) {
     count += 1 + output.inner.size();
   auto *type = ArrayType::get(i64, std::max(1u, count));
   IRBuilder<> top(&function->getEntryBlock(), function->getEntryBlock().getFirstInsertionPt());
-  AllocaInst *slots = top.CreateAlloca(type, module.getDataLayout().getAllocaAddrSpace(), nullptr, "tessera.slots");
+  AllocaInst *slots =
+      top.CreateAlloca(type, module.getDataLayout().getAllocaAddrSpace(), nullptr, "tessera.slots");
   slots->setAlignment(Align(8));
   IRBuilder<> b(call);
   unsigned slot = 0;
@@ -139,7 +140,8 @@ void Rewriter::launch(CallBase *call, const HostLaunch &launch, CallBase *end) {
       put(b.CreateSelect(b.CreateICmpSGT(e, ConstantInt::get(i64, 0)), e, ConstantInt::get(i64, 0)));
     }
   }
-  FunctionCallee run = module.getOrInsertFunction("tsr_hetero_launch", FunctionType::get(ptr, {ptr, ptr, i64}, false));
+  FunctionCallee run =
+      module.getOrInsertFunction("tsr_hetero_launch", FunctionType::get(ptr, {ptr, ptr, i64}, false));
   Value *handle = b.CreateCall(run, {record(launch.graph), slots, ConstantInt::get(i64, count)});
   call->replaceAllUsesWith(handle);
   if (!end) {
@@ -164,19 +166,23 @@ void Rewriter::remove(const Site &site) {
   Value *result = nullptr;
   switch (site.kind) {
   case MarkerKind::Wait:
-    b.CreateCall(module.getOrInsertFunction("tsr_hetero_wait", FunctionType::get(none, {ptr}, false)), {arg(0)});
+    b.CreateCall(module.getOrInsertFunction("tsr_hetero_wait", FunctionType::get(none, {ptr}, false)),
+                 {arg(0)});
     break;
   case MarkerKind::Malloc:
   case MarkerKind::Scratch:
-    result = b.CreateCall(module.getOrInsertFunction("tsr_hetero_malloc", FunctionType::get(ptr, {i64}, false)),
-                          {asInteger(b, arg(0))});
+    result =
+        b.CreateCall(module.getOrInsertFunction("tsr_hetero_malloc", FunctionType::get(ptr, {i64}, false)),
+                     {asInteger(b, arg(0))});
     break;
   case MarkerKind::Free:
-    b.CreateCall(module.getOrInsertFunction("tsr_hetero_free", FunctionType::get(none, {ptr}, false)), {arg(0)});
+    b.CreateCall(module.getOrInsertFunction("tsr_hetero_free", FunctionType::get(none, {ptr}, false)),
+                 {arg(0)});
     break;
   case MarkerKind::Copy:
-    b.CreateCall(module.getOrInsertFunction("tsr_hetero_copy", FunctionType::get(none, {ptr, ptr, i64}, false)),
-                 {arg(0), arg(1), asInteger(b, arg(2))});
+    b.CreateCall(
+        module.getOrInsertFunction("tsr_hetero_copy", FunctionType::get(none, {ptr, ptr, i64}, false)),
+        {arg(0), arg(1), asInteger(b, arg(2))});
     break;
   case MarkerKind::Request:
     b.CreateCall(module.getOrInsertFunction("tsr_hetero_request", FunctionType::get(none, {ptr, i64}, false)),
@@ -186,8 +192,8 @@ void Rewriter::remove(const Site &site) {
     break;
   }
   if (!call->getType()->isVoidTy())
-    call->replaceAllUsesWith(result && result->getType() == call->getType() ? result
-                                                                            : Constant::getNullValue(call->getType()));
+    call->replaceAllUsesWith(
+        result && result->getType() == call->getType() ? result : Constant::getNullValue(call->getType()));
   call->eraseFromParent();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The host half of a source file, in LLVM's IR before any optimisation: launches become calls of the runtime, and
-// what a graph has taken over is cut out.
+// The host half of a source file, in LLVM's IR before any optimisation: launches become calls of the runtime,
+// and what a graph has taken over is cut out.
 #pragma once
 
 #include "llvm/IR/Module.h"

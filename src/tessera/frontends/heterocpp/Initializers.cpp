@@ -18,9 +18,8 @@ void Translator::initialize(const Place &place, const clang::Expr *init) {
   if (const auto *fallback = dyn_cast<clang::CXXDefaultArgExpr>(init))
     return initialize(place, fallback->getExpr());
   if (place.storage && place.storage->kind == Storage::Reference) {
-    place.storage->target = init->isGLValue()
-                                ? resolve(emitPlace(init))
-                                : materialize(emit(init), init->getType(), init->getBeginLoc());
+    place.storage->target = init->isGLValue() ? resolve(emitPlace(init))
+                                              : materialize(emit(init), init->getType(), init->getBeginLoc());
     return;
   }
   Place to = resolve(place);
@@ -59,8 +58,9 @@ void Translator::initialize(const Place &place, const clang::Expr *init) {
     unsupported(text->getBeginLoc(), "a string", "use an array of numbers");
     return;
   }
-  RValue value = init->isGLValue() && !init->getType()->isFunctionType() ? load(emitPlace(init), init->getBeginLoc())
-                                                                         : emit(init);
+  RValue value = init->isGLValue() && !init->getType()->isFunctionType()
+                     ? load(emitPlace(init), init->getBeginLoc())
+                     : emit(init);
   store(place, value, init->getBeginLoc());
 }
 
@@ -125,17 +125,20 @@ void Translator::construct(const Place &place, const clang::CXXConstructExpr *ex
   if (const auto *array = ast.getAsConstantArrayType(place.type)) {
     clang::QualType element = array->getElementType();
     uint64_t each = ast.getTypeSizeInChars(element).getQuantity() / place.object->unit.bytes;
-    emitCounted(constantIndex(0), constantIndex(array->getSize().getZExtValue()), constantIndex(1), [&](Value i) {
-      Value offset = arith::MulIOp::create(b, current, i, constantIndex(each));
-      construct({element, nullptr, place.object, arith::AddIOp::create(b, current, place.offset, offset)}, expr);
-    });
+    emitCounted(
+        constantIndex(0), constantIndex(array->getSize().getZExtValue()), constantIndex(1), [&](Value i) {
+          Value offset = arith::MulIOp::create(b, current, i, constantIndex(each));
+          construct({element, nullptr, place.object, arith::AddIOp::create(b, current, place.offset, offset)},
+                    expr);
+        });
     return;
   }
   if ((constructor->isCopyOrMoveConstructor() &&
        (constructor->isTrivial() || constructor->isDefaulted() || !constructor->hasBody()) &&
        expr->getNumArgs() >= 1)) {
     const clang::Expr *from = expr->getArg(0);
-    store(place, from->isGLValue() ? load(emitPlace(from), expr->getBeginLoc()) : emit(from), expr->getBeginLoc());
+    store(place, from->isGLValue() ? load(emitPlace(from), expr->getBeginLoc()) : emit(from),
+          expr->getBeginLoc());
     return;
   }
   if (expr->requiresZeroInitialization())

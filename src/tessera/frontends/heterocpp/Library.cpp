@@ -2,9 +2,9 @@
 // Functions of the C and C++ libraries, and Clang's builtins, that MLIR has operations for.
 #include "tessera/frontends/heterocpp/Translator.h"
 
-#include "clang/Basic/Builtins.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "clang/Basic/Builtins.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace tessera;
@@ -16,17 +16,18 @@ static bool isOfLibrary(const clang::FunctionDecl *callee) {
   const clang::DeclContext *context = callee->getDeclContext();
   while (isa<clang::LinkageSpecDecl>(context) || context->isInlineNamespace())
     context = context->getParent();
-  if (context->isStdNamespace() || (isa<clang::NamespaceDecl>(context) && context->getParent()->isStdNamespace()))
+  if (context->isStdNamespace() ||
+      (isa<clang::NamespaceDecl>(context) && context->getParent()->isStdNamespace()))
     return true;
   return context->isTranslationUnit() && callee->isExternC();
 }
 
-std::optional<RValue> Translator::emitLibrary(const clang::CallExpr *call, const clang::FunctionDecl *callee) {
+std::optional<RValue> Translator::emitLibrary(const clang::CallExpr *call,
+                                              const clang::FunctionDecl *callee) {
   if (const auto *method = dyn_cast<clang::CXXMethodDecl>(callee)) {
     // std::atomic_ref<T>(x).fetch_add(v)
     const clang::CXXRecordDecl *record = method->getParent();
-    if (callee->getIdentifier() && record->isInStdNamespace() &&
-        (record->getName().contains("atomic")))
+    if (callee->getIdentifier() && record->isInStdNamespace() && (record->getName().contains("atomic")))
       return emitAtomic(callee->getName(), call);
     return std::nullopt;
   }
@@ -83,7 +84,8 @@ std::optional<RValue> Translator::emitLibrary(const clang::CallExpr *call, const
       return RValue();
     }
     uint64_t unit = to.object->unit.bytes;
-    Value count = unit > 1 ? arith::DivUIOp::create(b, current, bytes, constantIndex(unit)).getResult() : bytes;
+    Value count =
+        unit > 1 ? arith::DivUIOp::create(b, current, bytes, constantIndex(unit)).getResult() : bytes;
     mayAccess(*to.object, true, call->getExprLoc());
     if (name == "memset") {
       Value byte = emitScalar(call->getArg(1));
@@ -126,11 +128,13 @@ std::optional<RValue> Translator::emitLibrary(const clang::CallExpr *call, const
     StringRef bits = name;
     bits.consume_back("ll") || bits.consume_back("l");
     Value v;
-    if (bits == "popcount" || bits == "clz" || bits == "ctz" || bits == "countl_zero" || bits == "countr_zero") {
+    if (bits == "popcount" || bits == "clz" || bits == "ctz" || bits == "countl_zero" ||
+        bits == "countr_zero") {
       v = emitScalar(call->getArg(0));
-      Value n = bits == "popcount"                          ? math::CtPopOp::create(b, current, v).getResult()
-                : bits == "clz" || bits == "countl_zero" ? math::CountLeadingZerosOp::create(b, current, v).getResult()
-                                                         : math::CountTrailingZerosOp::create(b, current, v).getResult();
+      Value n = bits == "popcount" ? math::CtPopOp::create(b, current, v).getResult()
+                : bits == "clz" || bits == "countl_zero"
+                    ? math::CountLeadingZerosOp::create(b, current, v).getResult()
+                    : math::CountTrailingZerosOp::create(b, current, v).getResult();
       Type result = valueType(call->getType(), b.getContext(), ast);
       if (n.getType().getIntOrFloatBitWidth() > result.getIntOrFloatBitWidth())
         n = arith::TruncIOp::create(b, current, result, n);
@@ -253,7 +257,8 @@ std::optional<RValue> Translator::emitMath(StringRef name, const clang::CallExpr
       Type bits = b.getIntegerType(v.getType().getIntOrFloatBitWidth());
       result = arith::CmpIOp::create(b, current, arith::CmpIPredicate::slt,
                                      arith::BitcastOp::create(b, current, bits, v), zero(bits));
-    } else if (name == "lround" || name == "llround" || name == "lroundf" || name == "lrint" || name == "lrintf") {
+    } else if (name == "lround" || name == "llround" || name == "lroundf" || name == "lrint" ||
+               name == "lrintf") {
       Value v = name.contains("round") ? math::RoundOp::create(b, current, floating(0)).getResult()
                                        : math::RoundEvenOp::create(b, current, floating(0)).getResult();
       return RValue::of(arith::FPToSIOp::create(b, current, type, v));
@@ -336,8 +341,8 @@ RValue Translator::emitAtomicExpr(const clang::AtomicExpr *expr) {
   return zeroOf(expr->getType(), expr->getBeginLoc());
 }
 
-std::optional<RValue> Translator::emitAtomicOn(StringRef name, Place place, ArrayRef<const clang::Expr *> args,
-                                               const clang::Expr *call) {
+std::optional<RValue> Translator::emitAtomicOn(StringRef name, Place place,
+                                               ArrayRef<const clang::Expr *> args, const clang::Expr *call) {
   place = resolve(place);
   for (StringRef prefix : {"__c11_atomic_", "__atomic_", "__sync_", "__hetero_atomic_", "__hpvm__atomic_"})
     name.consume_front(prefix);
@@ -366,7 +371,8 @@ std::optional<RValue> Translator::emitAtomicOn(StringRef name, Place place, Arra
   mayAccess(*place.object, true, call->getExprLoc());
   Type type = memoryType(place.type, b.getContext(), ast);
   if (place.object->unit.type != type) {
-    unsupported(call->getExprLoc(), "an atomic operation on a member of an object with members of different types",
+    unsupported(call->getExprLoc(),
+                "an atomic operation on a member of an object with members of different types",
                 "keep the member in an array of its own");
     return zeroOf(call->getType(), call->getBeginLoc());
   }
@@ -403,8 +409,8 @@ std::optional<RValue> Translator::emitAtomicOn(StringRef name, Place place, Arra
     }
     return RValue::of(old);
   }
-  if (name.starts_with("compare_exchange") || name == "bool_compare_and_swap" || name == "val_compare_and_swap" ||
-      name == "cas" || name == "cmpxchg") {
+  if (name.starts_with("compare_exchange") || name == "bool_compare_and_swap" ||
+      name == "val_compare_and_swap" || name == "cas" || name == "cmpxchg") {
     // compare_exchange takes the expected value by reference and puts the old one there.
     bool standard = name.starts_with("compare_exchange");
     Place expectedPlace;

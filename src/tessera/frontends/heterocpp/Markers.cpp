@@ -172,8 +172,8 @@ private:
     ++at;
     while (list.size() < *count) {
       if (at >= end) {
-        diag.emitError(number->getBeginLoc(), "expected " + llvm::Twine(*count) + " " + what + " of " + marker +
-                                                  ", but got " + llvm::Twine(list.size()));
+        diag.emitError(number->getBeginLoc(), "expected " + llvm::Twine(*count) + " " + what + " of " +
+                                                  marker + ", but got " + llvm::Twine(list.size()));
         diag.note(call->getRParenLoc(), "a pointer and its size count as one; write " +
                                             llvm::Twine(list.size()) + " if the list is complete");
         return false;
@@ -198,10 +198,11 @@ private:
     QualType type = listed.expr->getType();
     if (type->isPointerType() || type->isArrayType()) {
       if (at >= end || !call->getArg(at)->getType()->isIntegerType()) {
-        diag.emitError(listed.expr->getBeginLoc(), "expected the size in bytes after a pointer in " + marker +
-                                                       ", but got " +
-                                                       (at >= end ? "the end of the list" : "another object"));
-        diag.note(listed.expr->getEndLoc(), "list the pointer as 'pointer, bytes'; the two count as one object");
+        diag.emitError(listed.expr->getBeginLoc(),
+                       "expected the size in bytes after a pointer in " + marker + ", but got " +
+                           (at >= end ? "the end of the list" : "another object"));
+        diag.note(listed.expr->getEndLoc(),
+                  "list the pointer as 'pointer, bytes'; the two count as one object");
         return false;
       }
       listed.size = call->getArg(at++);
@@ -228,10 +229,10 @@ private:
     QualType pointee = listed.expr->IgnoreParenImpCasts()->getType();
     if (pointee->isPointerType() && pointee->getPointeeType()->isPointerType())
       return;
-    diag.emitError(trait->getBeginLoc(), "the size of an object is given as the size of a pointer, " +
-                                             llvm::Twine(context.getTypeSizeInChars(
-                                                             trait->getTypeOfArgument()).getQuantity()) +
-                                             " bytes");
+    diag.emitError(trait->getBeginLoc(),
+                   "the size of an object is given as the size of a pointer, " +
+                       llvm::Twine(context.getTypeSizeInChars(trait->getTypeOfArgument()).getQuantity()) +
+                       " bytes");
     diag.note(listed.expr->getBeginLoc(),
               "of this object; pass the number of its bytes, such as 'count * sizeof(element)'");
   }

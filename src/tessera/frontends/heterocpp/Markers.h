@@ -33,8 +33,8 @@ enum class MarkerKind {
 
 /// The kind of a marker by its name, in any of its spellings.
 std::optional<MarkerKind> getMarkerKind(llvm::StringRef name);
-/// The marker that an expression or a statement is a call of; null when it is none. Looks through what C++ wraps
-/// around a call, and into `void *x = marker()` and `x = marker()`.
+/// The marker that an expression or a statement is a call of; null when it is none. Looks through what C++
+/// wraps around a call, and into `void *x = marker()` and `x = marker()`.
 const clang::CallExpr *findMarker(const clang::Stmt *stmt, MarkerKind &kind);
 /// A statement under `stmt` that is a marker of this kind.
 const clang::CallExpr *findMarkerInside(const clang::Stmt *stmt, MarkerKind kind);
@@ -51,7 +51,7 @@ struct Listed {
 /// What a marker with lists says.
 struct Lists {
   const clang::CallExpr *call = nullptr;
-  unsigned loops = 0;             ///< of a parallel loop
+  unsigned loops = 0;                ///< of a parallel loop
   const clang::Expr *root = nullptr; ///< of a launch
   llvm::SmallVector<Listed> inputs, outputs;
   std::string name;

@@ -188,8 +188,8 @@ Value Translator::loadScalar(const Place &place, clang::SourceLocation at) {
     // Several units make one number, the lowest first.
     Type bits = b.getIntegerType(bytes * 8);
     for (uint64_t i = 0; i < bytes / unit.bytes; ++i) {
-      Value offset = i ? arith::AddIOp::create(b, current, place.offset, constantIndex(i)).getResult()
-                       : place.offset;
+      Value offset =
+          i ? arith::AddIOp::create(b, current, place.offset, constantIndex(i)).getResult() : place.offset;
       Value part = loadUnit(*place.object, offset);
       if (isa<FloatType>(part.getType()))
         part = arith::BitcastOp::create(b, current, b.getIntegerType(unit.bytes * 8), part);
@@ -230,7 +230,8 @@ void Translator::storeScalar(const Place &place, Value v, clang::SourceLocation 
   if (v.getType() != bits)
     v = arith::BitcastOp::create(b, current, bits, v);
   for (uint64_t i = 0; i < bytes / unit.bytes; ++i) {
-    Value part = i ? arith::ShRUIOp::create(b, current, v, constant(bits, i * unit.bytes * 8)).getResult() : v;
+    Value part =
+        i ? arith::ShRUIOp::create(b, current, v, constant(bits, i * unit.bytes * 8)).getResult() : v;
     part = arith::TruncIOp::create(b, current, b.getIntegerType(unit.bytes * 8), part);
     Value offset =
         i ? arith::AddIOp::create(b, current, place.offset, constantIndex(i)).getResult() : place.offset;
@@ -340,8 +341,8 @@ void Translator::store(const Place &to, const RValue &value, clang::SourceLocati
     case Storage::Pointer:
       if (!value.place)
         return;
-      if (storage->target && (storage->target.object != value.place.object ||
-                              storage->target.storage != value.place.storage)) {
+      if (storage->target &&
+          (storage->target.object != value.place.object || storage->target.storage != value.place.storage)) {
         unsupported(at, "a pointer that points to different objects", "use one pointer for each object");
         return;
       }

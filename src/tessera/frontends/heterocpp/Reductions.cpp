@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reductions over the iterations of a parallel loop. C++ writes them as updates of shared memory; as such they are
-// a race. `*sum += x` becomes a reduced result that a node of its own adds to the memory; where the element differs
-// between iterations (a histogram, sums of rows) the port becomes an accumulating one.
+// Reductions over the iterations of a parallel loop. C++ writes them as updates of shared memory; as such
+// they are a race. `*sum += x` becomes a reduced result that a node of its own adds to the memory; where the
+// element differs between iterations (a histogram, sums of rows) the port becomes an accumulating one.
 #include "tessera/frontends/heterocpp/Graph.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -99,9 +99,9 @@ static std::optional<SmallVector<Update>> getUpdates(Value memory) {
   for (memref::LoadOp load : loads) {
     memref::StoreOp store;
     for (Operation *user : memory.getUsers())
-      if (auto other = dyn_cast<memref::StoreOp>(user);
-          other && other->getBlock() == load->getBlock() && load->isBeforeInBlock(other) &&
-          llvm::equal(other.getIndices(), load.getIndices()))
+      if (auto other = dyn_cast<memref::StoreOp>(user); other && other->getBlock() == load->getBlock() &&
+                                                        load->isBeforeInBlock(other) &&
+                                                        llvm::equal(other.getIndices(), load.getIndices()))
         store = !store || other->isBeforeInBlock(store) ? other : store;
     if (!store)
       return std::nullopt;
@@ -194,7 +194,8 @@ static bool isOneElement(ArrayRef<Update> updates, dfg::NodeOp node) {
   return llvm::all_of(store.getIndices(), [](Value v) { return getConstantIntValue(v).has_value(); });
 }
 
-// dfg.node(inout %m) { m[0] = m[0] + x }  →  %s = dfg.node() reduce<add> { yield x }, dfg.node(inout %m) { m[0] += %s }
+// dfg.node(inout %m) { m[0] = m[0] + x }  →  %s = dfg.node() reduce<add> { yield x }, dfg.node(inout %m) {
+// m[0] += %s }
 static void useReduction(dfg::NodeOp node, unsigned input, const Update &update) {
   OpBuilder b(node);
   MLIRContext *context = node.getContext();
@@ -206,7 +207,8 @@ static void useReduction(dfg::NodeOp node, unsigned input, const Update &update)
   Type element = value.getType();
   SmallVector<Value> inputs;
   SmallVector<dfg::PortAttr> ports;
-  SmallVector<Type> types(node->getResultTypes().begin(), node->getResultTypes().begin() + node.getNumYields());
+  SmallVector<Type> types(node->getResultTypes().begin(),
+                          node->getResultTypes().begin() + node.getNumYields());
   SmallVector<dfg::ResultAttr> yields;
   for (unsigned i = 0; i < node.getInputs().size(); ++i)
     if (i != input) {
@@ -217,7 +219,8 @@ static void useReduction(dfg::NodeOp node, unsigned input, const Update &update)
     yields.push_back(node.getYield(r));
   types.push_back(element);
   yields.push_back(dfg::ResultAttr::get(context, dfg::ResultMode::Reduce, reduction, {}));
-  auto made = dfg::NodeOp::create(b, node.getLoc(), node.getName(), node.getGrid(), inputs, ports, types, yields);
+  auto made =
+      dfg::NodeOp::create(b, node.getLoc(), node.getName(), node.getGrid(), inputs, ports, types, yields);
   if (node.getTargetsAttr())
     made.setTargetsAttr(node.getTargetsAttr());
   // The memory's own updates go; everything else moves.

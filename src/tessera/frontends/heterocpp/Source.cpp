@@ -96,7 +96,8 @@ void SourceUnit::visitStmt(const clang::Stmt *stmt, const clang::FunctionDecl *f
       const clang::CallExpr *call = findMarker(stmts[i], kind);
       if (!call || kind != MarkerKind::LaunchBegin) {
         if (call && kind == MarkerKind::LaunchEnd) {
-          diag.emitError(call->getBeginLoc(), "'__hetero_launch_end' without a launch that begins in the same block");
+          diag.emitError(call->getBeginLoc(),
+                         "'__hetero_launch_end' without a launch that begins in the same block");
           diag.note(call->getBeginLoc(), "a launch begins and ends between the same braces");
         }
         visitStmt(stmts[i], function);
@@ -112,8 +113,10 @@ void SourceUnit::visitStmt(const clang::Stmt *stmt, const clang::FunctionDecl *f
       }
       --i;
       if (!end) {
-        diag.emitError(call->getBeginLoc(), "expected '__hetero_launch_end' in the same block, but got its end");
-        diag.note(compound->getRBracLoc(), "the block ends here; a launch begins and ends between the same braces");
+        diag.emitError(call->getBeginLoc(),
+                       "expected '__hetero_launch_end' in the same block, but got its end");
+        diag.note(compound->getRBracLoc(),
+                  "the block ends here; a launch begins and ends between the same braces");
         return;
       }
       addRegion(call, ArrayRef<const clang::Stmt *>(stmts).slice(first, i - first), end, function);
@@ -144,13 +147,16 @@ void SourceUnit::addLaunch(const clang::CallExpr *call, const clang::FunctionDec
     return;
   const clang::FunctionDecl *root = nullptr;
   const clang::Expr *named = lists->root->IgnoreParenCasts();
-  if (const auto *unary = dyn_cast<clang::UnaryOperator>(named); unary && unary->getOpcode() == clang::UO_AddrOf)
+  if (const auto *unary = dyn_cast<clang::UnaryOperator>(named);
+      unary && unary->getOpcode() == clang::UO_AddrOf)
     named = unary->getSubExpr()->IgnoreParenCasts();
   if (const auto *ref = dyn_cast<clang::DeclRefExpr>(named))
     root = dyn_cast<clang::FunctionDecl>(ref->getDecl());
   if (!root) {
-    diag.emitError(lists->root->getBeginLoc(), "expected the name of a function to launch, but got another expression");
-    diag.note(lists->root->getBeginLoc(), "the graph is built when the program is compiled: name the function");
+    diag.emitError(lists->root->getBeginLoc(),
+                   "expected the name of a function to launch, but got another expression");
+    diag.note(lists->root->getBeginLoc(),
+              "the graph is built when the program is compiled: name the function");
     return;
   }
   const clang::FunctionDecl *definition = nullptr;
@@ -182,8 +188,8 @@ void SourceUnit::addLaunch(const clang::CallExpr *call, const clang::FunctionDec
   launches.push_back(std::move(launch));
 }
 
-void SourceUnit::addRegion(const clang::CallExpr *call, ArrayRef<const clang::Stmt *> stmts, const clang::CallExpr *end,
-                     const clang::FunctionDecl *host) {
+void SourceUnit::addRegion(const clang::CallExpr *call, ArrayRef<const clang::Stmt *> stmts,
+                           const clang::CallExpr *end, const clang::FunctionDecl *host) {
   std::optional<Lists> lists = readLists(call, MarkerKind::LaunchBegin, *ast, diag);
   if (!lists)
     return;

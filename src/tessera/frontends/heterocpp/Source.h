@@ -19,7 +19,8 @@ public:
   OwningOpRef<ModuleOp> module; ///< the graphs
   std::vector<Launch> launches;
   /// Launches as the host module knows them; call when `mangle` works.
-  std::vector<HostLaunch> describeLaunches(function_ref<std::string(const clang::FunctionDecl *)> mangle) const;
+  std::vector<HostLaunch>
+  describeLaunches(function_ref<std::string(const clang::FunctionDecl *)> mangle) const;
 
 private:
   void visit(const clang::Decl *decl);

@@ -138,8 +138,8 @@ void Translator::emitStmt(const clang::Stmt *stmt) {
 //===----------------------------------------------------------------------===//
 
 void Translator::emitFor(const clang::ForStmt *loop) {
-  if (loop->getConditionVariable() || findJumps(loop->getBody()).returns || findJumps(loop->getBody()).breaks ||
-      !emitCanonical(loop)) {
+  if (loop->getConditionVariable() || findJumps(loop->getBody()).returns ||
+      findJumps(loop->getBody()).breaks || !emitCanonical(loop)) {
     emitStmt(loop->getInit());
     emitLoop(loop->getCond(), loop->getConditionVariable(), loop->getInc(), loop->getBody(), false);
   }
@@ -212,7 +212,8 @@ static bool matchBound(const clang::Expr *condition, Canonical &loop) {
   loop.inclusive = kind == clang::BO_LE || kind == clang::BO_GE;
   if (kind == clang::BO_NE)
     return !loop.step;
-  return loop.down ? kind == clang::BO_GT || kind == clang::BO_GE : kind == clang::BO_LT || kind == clang::BO_LE;
+  return loop.down ? kind == clang::BO_GT || kind == clang::BO_GE
+                   : kind == clang::BO_LT || kind == clang::BO_LE;
 }
 
 static bool usesAny(const clang::Stmt *stmt, const std::set<const clang::ValueDecl *> &decls) {
@@ -275,7 +276,8 @@ bool Translator::emitCanonical(const clang::ForStmt *stmt) {
   loops.pop_back();
   if (!loop.declares) {
     // Afterwards the counter is the first value that the condition refused.
-    Value rounds = arith::CeilDivSIOp::create(b, current, arith::SubIOp::create(b, current, upper, lower), step);
+    Value rounds =
+        arith::CeilDivSIOp::create(b, current, arith::SubIOp::create(b, current, upper, lower), step);
     rounds = arith::MaxSIOp::create(b, current, rounds, constantIndex(0));
     Value moved = arith::MulIOp::create(b, current, rounds, step);
     Value last = loop.down ? arith::SubIOp::create(b, current, first, moved).getResult()
@@ -410,8 +412,7 @@ void Translator::emitSwitch(const clang::SwitchStmt *stmt) {
   for (const clang::Stmt *child : stmts) {
     while (const auto *label = dyn_cast<clang::SwitchCase>(child)) {
       const auto *one = dyn_cast<clang::CaseStmt>(label);
-      Value here = one ? matches(one)
-                       : arith::XOrIOp::create(b, current, any, constant(flag, 1)).getResult();
+      Value here = one ? matches(one) : arith::XOrIOp::create(b, current, any, constant(flag, 1)).getResult();
       slots[matched] = arith::OrIOp::create(b, current, slots[matched], here);
       child = label->getSubStmt();
     }

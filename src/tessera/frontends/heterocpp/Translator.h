@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From statements of Clang's AST to structured MLIR. Local variables are SSA values from the start: each has a
-// slot, and branches and loops carry the slots that they change. Jumps become flags that guard what they skip.
-// Functions and lambdas are inlined. Only arrays and what comes from outside is memory.
+// From statements of Clang's AST to structured MLIR. Local variables are SSA values from the start: each has
+// a slot, and branches and loops carry the slots that they change. Jumps become flags that guard what they
+// skip. Functions and lambdas are inlined. Only arrays and what comes from outside is memory.
 //
-// Each part of the language has a file: Memory.cpp (objects, places, loads and stores), Control.cpp (branches and
-// loops over slots), Statements.cpp, Expressions.cpp, Arithmetic.cpp, Calls.cpp, Library.cpp (what C++'s library
-// has in MLIR), Initializers.cpp.
+// Each part of the language has a file: Memory.cpp (objects, places, loads and stores), Control.cpp (branches
+// and loops over slots), Statements.cpp, Expressions.cpp, Arithmetic.cpp, Calls.cpp, Library.cpp (what C++'s
+// library has in MLIR), Initializers.cpp.
 #pragma once
 
 #include "tessera/frontends/heterocpp/Diag.h"
 #include "tessera/frontends/heterocpp/Types.h"
 
-#include "clang/AST/ExprCXX.h"
-#include "clang/AST/StmtCXX.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "clang/AST/ExprCXX.h"
+#include "clang/AST/StmtCXX.h"
 #include <deque>
 #include <map>
 #include <memory>
@@ -61,8 +61,8 @@ struct Storage {
   Object *object = nullptr;                    ///< Memory
 };
 
-/// Thrown nowhere: translation goes on after a mistake with values of the right type, so that one run shows all
-/// mistakes. `failed` says that the result is worth nothing.
+/// Thrown nowhere: translation goes on after a mistake with values of the right type, so that one run shows
+/// all mistakes. `failed` says that the result is worth nothing.
 class Translator {
 public:
   Translator(OpBuilder &b, const clang::ASTContext &ast, Diag &diag) : b(b), ast(ast), diag(diag) {
@@ -135,7 +135,8 @@ protected:
     slots.push_back(v);
     return slots.size() - 1;
   }
-  /// Emits both sides and joins the slots that one of them changes; returns what both sides return (or nothing).
+  /// Emits both sides and joins the slots that one of them changes; returns what both sides return (or
+  /// nothing).
   Value emitIf(Value condition, function_ref<Value()> yes, function_ref<Value()> no);
   void emitCounted(Value lower, Value upper, Value step, function_ref<void(Value)> body);
   void emitWhile(function_ref<Value()> condition, function_ref<void()> body);
@@ -149,8 +150,8 @@ protected:
   void emitDecl(const clang::Decl *decl);
   void emitFor(const clang::ForStmt *loop);
   bool emitCanonical(const clang::ForStmt *loop);
-  void emitLoop(const clang::Expr *condition, const clang::VarDecl *conditionVar, const clang::Stmt *increment,
-                const clang::Stmt *body, bool atLeastOnce);
+  void emitLoop(const clang::Expr *condition, const clang::VarDecl *conditionVar,
+                const clang::Stmt *increment, const clang::Stmt *body, bool atLeastOnce);
   void emitRangeFor(const clang::CXXForRangeStmt *loop);
   void emitSwitch(const clang::SwitchStmt *stmt);
   void emitReturn(const clang::ReturnStmt *stmt);
@@ -224,7 +225,8 @@ struct Jumps {
   bool any() const { return returns || breaks || continues; }
 };
 Jumps findJumps(const clang::Stmt *stmt);
-/// The variables that a statement may change, by name: assigned, incremented, or bound to a reference or pointer.
+/// The variables that a statement may change, by name: assigned, incremented, or bound to a reference or
+/// pointer.
 void findChanged(const clang::Stmt *stmt, std::set<const clang::ValueDecl *> &changed);
 
 } // namespace tessera::heterocpp

@@ -72,12 +72,11 @@ llvm::SmallVector<Member> heterocpp::getMembers(const clang::CXXRecordDecl *reco
     return members;
   const clang::ASTRecordLayout &layout = ast.getASTRecordLayout(record);
   for (const clang::CXXBaseSpecifier &base : record->bases())
-    members.push_back({base.getType(),
-                       uint64_t(layout.getBaseClassOffset(base.getType()->getAsCXXRecordDecl()).getQuantity()),
-                       nullptr});
-  for (const clang::FieldDecl *field : record->fields())
     members.push_back(
-        {field->getType(), layout.getFieldOffset(field->getFieldIndex()) / 8, field});
+        {base.getType(),
+         uint64_t(layout.getBaseClassOffset(base.getType()->getAsCXXRecordDecl()).getQuantity()), nullptr});
+  for (const clang::FieldDecl *field : record->fields())
+    members.push_back({field->getType(), layout.getFieldOffset(field->getFieldIndex()) / 8, field});
   return members;
 }
 

@@ -4,8 +4,8 @@
 
 #include "tessera/ir/LLVM.h"
 
-#include "clang/AST/ASTContext.h"
 #include "mlir/IR/Builders.h"
+#include "clang/AST/ASTContext.h"
 
 namespace tessera::heterocpp {
 
@@ -17,8 +17,8 @@ Type valueType(clang::QualType type, MLIRContext *context, const clang::ASTConte
 /// The type of a scalar in memory; bool is i8.
 Type memoryType(clang::QualType type, MLIRContext *context, const clang::ASTContext &ast);
 
-/// What a piece of memory is an array of. Edges carry arrays of scalars, so an object of class type is an array of
-/// units that divide all its members: their type where they agree, otherwise an integer.
+/// What a piece of memory is an array of. Edges carry arrays of scalars, so an object of class type is an
+/// array of units that divide all its members: their type where they agree, otherwise an integer.
 struct Unit {
   Type type;
   uint64_t bytes = 0;
@@ -29,7 +29,7 @@ Unit getUnit(clang::QualType type, MLIRContext *context, const clang::ASTContext
 /// The members of a class, bases first: what an object of it consists of.
 struct Member {
   clang::QualType type;
-  uint64_t offset; ///< in bytes
+  uint64_t offset;               ///< in bytes
   const clang::FieldDecl *field; ///< null for a base
 };
 llvm::SmallVector<Member> getMembers(const clang::CXXRecordDecl *record, const clang::ASTContext &ast);

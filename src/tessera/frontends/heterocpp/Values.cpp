@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Memory as values. Where every iteration of a parallel loop writes its own element and nothing else, what it writes
-// is a gathered result; where memory is only read, it is a tensor. Such nodes have no memory ports, so that
-// schedules can tile, fuse and vectorise them. `a[i * n + j]` becomes `a[i][j]` where j is known to stay below n.
+// Memory as values. Where every iteration of a parallel loop writes its own element and nothing else, what it
+// writes is a gathered result; where memory is only read, it is a tensor. Such nodes have no memory ports, so
+// that schedules can tile, fuse and vectorise them. `a[i * n + j]` becomes `a[i][j]` where j is known to stay
+// below n.
 #include "tessera/frontends/heterocpp/Graph.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -27,9 +28,9 @@ public:
 private:
   struct Buffer {
     BlockArgument arg;
-    dfg::NodeOp writer;      ///< null: only read
+    dfg::NodeOp writer; ///< null: only read
     memref::StoreOp store;
-    BlockArgument width;     ///< null: one dimension
+    BlockArgument width; ///< null: one dimension
   };
   bool collect(BlockArgument arg);
   bool addWriter(Buffer &buffer, dfg::NodeOp node, unsigned input);
@@ -97,7 +98,8 @@ std::optional<Subscript> ValueForm::split(Value index, dfg::NodeOp node) {
   auto sum = index.getDefiningOp<arith::AddIOp>();
   if (!sum)
     return std::nullopt;
-  for (auto [product, column] : {std::pair(sum.getLhs(), sum.getRhs()), std::pair(sum.getRhs(), sum.getLhs())}) {
+  for (auto [product, column] :
+       {std::pair(sum.getLhs(), sum.getRhs()), std::pair(sum.getRhs(), sum.getLhs())}) {
     auto mul = product.getDefiningOp<arith::MulIOp>();
     if (!mul)
       continue;
@@ -186,7 +188,8 @@ bool ValueForm::collect(BlockArgument arg) {
 
 const ValueForm::Buffer *ValueForm::find(Value memory) const {
   while (auto node = memory.getDefiningOp<dfg::NodeOp>())
-    memory = node.getInputs()[*const_cast<dfg::NodeOp &>(node).getPortOfResult(cast<OpResult>(memory).getResultNumber())];
+    memory = node.getInputs()[*const_cast<dfg::NodeOp &>(node).getPortOfResult(
+        cast<OpResult>(memory).getResultNumber())];
   for (const Buffer &buffer : buffers)
     if (buffer.arg == memory)
       return &buffer;
@@ -204,7 +207,8 @@ void ValueForm::rebuild(dfg::NodeOp node) {
   auto whole = dfg::PortAttr::get(context, dfg::PortMode::Whole, {});
   SmallVector<Value> inputs, yielded(node.getYieldOp().getValues());
   SmallVector<dfg::PortAttr> ports;
-  SmallVector<Type> types(node->getResultTypes().begin(), node->getResultTypes().begin() + node.getNumYields());
+  SmallVector<Type> types(node->getResultTypes().begin(),
+                          node->getResultTypes().begin() + node.getNumYields());
   SmallVector<dfg::ResultAttr> yields;
   SmallVector<int> argument(node.getInputs().size(), -1);
   for (unsigned r = 0; r < node.getNumYields(); ++r)
@@ -239,9 +243,9 @@ void ValueForm::rebuild(dfg::NodeOp node) {
         indices = {subscript->row, subscript->column};
       }
       // The tensor takes the memory's place when the arguments change.
-      Value tensor = UnrealizedConversionCastOp::create(
-                         at, load.getLoc(), getTensor(buffer->arg.getType(), bool(buffer->width)),
-                         ValueRange{node.getInputArgs()[i]})
+      Value tensor = UnrealizedConversionCastOp::create(at, load.getLoc(),
+                                                        getTensor(buffer->arg.getType(), bool(buffer->width)),
+                                                        ValueRange{node.getInputArgs()[i]})
                          .getResult(0);
       Value element = tensor::ExtractOp::create(at, load.getLoc(), tensor, indices);
       load.replaceAllUsesWith(element);
@@ -253,7 +257,8 @@ void ValueForm::rebuild(dfg::NodeOp node) {
   }
   for (const Buffer *buffer : gathered)
     memref::StoreOp(buffer->store).erase();
-  auto made = dfg::NodeOp::create(b, node.getLoc(), node.getName(), node.getGrid(), inputs, ports, types, yields);
+  auto made =
+      dfg::NodeOp::create(b, node.getLoc(), node.getName(), node.getGrid(), inputs, ports, types, yields);
   if (node.getTargetsAttr())
     made.setTargetsAttr(node.getTargetsAttr());
   Block *from = node.getBodyBlock(), *to = made.getBodyBlock();
@@ -302,7 +307,8 @@ void ValueForm::run() {
   for (const Buffer &buffer : buffers) {
     if (buffer.writer)
       continue;
-    Value tensor = body->addArgument(getTensor(buffer.arg.getType(), bool(buffer.width)), buffer.arg.getLoc());
+    Value tensor =
+        body->addArgument(getTensor(buffer.arg.getType(), bool(buffer.width)), buffer.arg.getLoc());
     current[buffer.arg.getAsOpaquePointer()] = tensor;
     GraphInput input = launch.inputs[buffer.arg.getArgNumber()];
     if (buffer.width)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Index arithmetic. C++ computes subscripts in `int`; signed overflow has no meaning there, so the same in `index`
-// gives the same element, and what reads affine accesses can see through it.
+// Index arithmetic. C++ computes subscripts in `int`; signed overflow has no meaning there, so the same in
+// `index` gives the same element, and what reads affine accesses can see through it.
 #include "tessera/frontends/heterocpp/Graph.h"
 
 using namespace tessera;
@@ -21,14 +21,15 @@ public:
       return cast.getIn();
     if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
       const APInt &value = cast<IntegerAttr>(constant.getValue()).getValue();
-      return make<arith::ConstantIndexOp>(op, isUnsigned ? int64_t(value.getZExtValue()) : value.getSExtValue());
+      return make<arith::ConstantIndexOp>(op,
+                                          isUnsigned ? int64_t(value.getZExtValue()) : value.getSExtValue());
     }
     // 64 bits wrap around as an index does; fewer must not overflow.
     bool wide = v.getType().isInteger(64);
     auto binary = [&](auto typed) -> Value {
       using Op = decltype(typed);
-      bool safe = wide || (!isUnsigned && bitEnumContainsAll(typed.getOverflowFlags(),
-                                                             arith::IntegerOverflowFlags::nsw));
+      bool safe = wide || (!isUnsigned &&
+                           bitEnumContainsAll(typed.getOverflowFlags(), arith::IntegerOverflowFlags::nsw));
       if (!safe)
         return Value();
       Value l = widenOrCast(typed.getLhs(), isUnsigned), r = widenOrCast(typed.getRhs(), isUnsigned);
@@ -59,7 +60,8 @@ public:
     if (auto rem = dyn_cast<arith::RemUIOp>(op); rem && (isUnsigned || wide))
       return exact(rem);
     if (auto choice = dyn_cast<arith::SelectOp>(op)) {
-      Value l = widenOrCast(choice.getTrueValue(), isUnsigned), r = widenOrCast(choice.getFalseValue(), isUnsigned);
+      Value l = widenOrCast(choice.getTrueValue(), isUnsigned),
+            r = widenOrCast(choice.getFalseValue(), isUnsigned);
       return make<arith::SelectOp>(op, choice.getCondition(), l, r);
     }
     if (auto extend = dyn_cast<arith::ExtSIOp>(op))
