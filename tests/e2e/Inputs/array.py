@@ -5,6 +5,7 @@ usage: array.py OUT.npy TYPE SHAPE [VALUES]
 TYPE is NumPy's name without byte order (f4, i1, f8, b1 ...); SHAPE is 3x4, or - for a scalar. VALUES are numbers with
 commas between, `ramp`: 0, 1, 2 ..., or `picture` (the default): smooth hills with a disc and a bar in them, from 0
 to 1, the same on every machine."""
+import math
 import struct
 import sys
 
@@ -12,6 +13,11 @@ CODES = {"f4": "f", "f8": "d", "i1": "b", "u1": "B", "i2": "h", "i4": "i", "i8":
 
 
 def picture(shape):
+    if len(shape) > 2:
+        # Planes, each a little darker than the one before.
+        for plane in range(math.prod(shape[:-2])):
+            yield from (value / (plane + 1) for value in picture(shape[-2:]))
+        return
     height, width = (list(shape) + [1, 1])[:2]
     for y in range(height):
         for x in range(width):
