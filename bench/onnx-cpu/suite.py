@@ -40,6 +40,9 @@ def add_options(parser):
     parser.add_argument("--builds", default="", help="builds of ours beside the default, separated by commas; default: all; '-': none")
     parser.add_argument("--models", default=os.environ.get("TESSERA_MODELS", ""), help="folder of the 32x32 networks; default: $TESSERA_MODELS")
     parser.add_argument("--quick", action="store_true", help="few rounds, no slow peers, no builds beside the default")
+    parser.add_argument("--clock", choices=("wall", "cpu"), default="wall",
+                        help="cpu: processor time of the process, for one thread on a machine that others use; never for the record")
+    parser.add_argument("--keep", action="store_true", help="take our programs from the last run instead of compiling them again")
     parser.add_argument("--peers-only", action="store_true", help="the peers' times alone; nothing of ours is compiled")
 
 
@@ -123,6 +126,9 @@ class Run:
         portable, installed = (os.path.join(self.work, f"{net}-{build}{suffix}") for suffix in (".tsr", ".tsx"))
         begin = time.perf_counter()
         self.files[key] = installed
+        if self.options.keep and os.path.exists(installed):
+            self.setup[key] = 0.0
+            return installed
         for command in ([tessera, "compile", model, "-o", portable], [tessera, "install", portable, "-o", installed, *BUILDS[build]]):
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode:
@@ -169,7 +175,7 @@ class Run:
         """Rounds in turn. Gives each worker its list of times a round (medians) and its best."""
         names = list(loaded)
         for worker in loaded.values():
-            first = worker.ask(do="round", ms=0, least=2, most=2).get("times")
+            first = worker.ask(do="round", ms=0, least=2, most=2, clock=self.options.clock).get("times")
             worker.once = min(first) if first else 1e9
         slowest = max((w.once for n, w in loaded.items() if n not in SLOW), default=1)
         rounds = int(max(5, min(self.options.rounds, self.seconds * 1e3 / max(ROUND_MS, 2 * slowest))))
@@ -179,7 +185,8 @@ class Run:
                 if worker.dead or (worker.once > 4 * slowest and r >= 5):
                     continue
                 slow = worker.once > 2 * ROUND_MS
-                answer = worker.ask(do="round", ms=ROUND_MS, least=1 if slow else 3, most=1000, warm=not slow)
+                answer = worker.ask(do="round", ms=ROUND_MS, least=1 if slow else 3, most=1000, warm=not slow,
+                                    clock=self.options.clock)
                 times = answer.get("times")
                 if not times:
                     self.fail(f"{names[(r + i) % len(names)]}: {answer['failed']}")
@@ -203,6 +210,8 @@ def reports(options):
     why = environment.make()
     if why:
         return [], [why]
+    if options.clock == "cpu" and options.threads != [1]:
+        sys.exit("error: --clock cpu needs --threads 1: the processor time of several threads says little about how long they took")
     run = Run(options)
     found, alone = [], []
     for net in run.nets:
@@ -212,6 +221,8 @@ def reports(options):
         for batch in map(int, options.batches.split(",")):
             for threads in options.threads:
                 config = f"batch {batch}, {threads} thread{'s' if threads > 1 else ''}"
+                if options.clock == "cpu":
+                    config += ", processor time"
                 print(f"{net}, {config} …", file=sys.stderr)
                 loaded = run.load(net, batch, threads, model)
                 run.measure(loaded)

@@ -4,7 +4,7 @@
 {"do": "prepare", …}            makes a file that an engine needs (see engines.py)
 {"do": "load", "engine", "model", "batch", "threads", "shape", "seed"}  → {"seconds"}
 {"do": "check", "with": file}   writes the answer there, or compares with it → {"error": max over rows of max|a-b| / max|row|}
-{"do": "round", "ms": 20, "least": 3, "most": 1000, "warm": true}      → {"times": [ms…]}
+{"do": "round", "ms": 20, "least": 3, "most": 1000, "warm": true, "clock": "wall"}→ {"times": [ms…]}
 {"do": "memory"}                → {"running_mb", "whole_mb"}: peak beyond Python, NumPy and the input; since loading, and in all
 """
 import json
@@ -68,8 +68,9 @@ class Worker:
             return {"error": 1e9, "why": f"shape {y.shape}, expected {want.shape}"}
         return {"error": float(np.max(np.max(np.abs(want - y), axis=1) / np.max(np.abs(want), axis=1)))}
 
-    def round(self, ms=20, least=3, most=1000, warm=True):
-        call, clock, times = self.engine.call, time.perf_counter_ns, []
+    def round(self, ms=20, least=3, most=1000, warm=True, clock="wall"):
+        call, times = self.engine.call, []
+        clock = time.process_time_ns if clock == "cpu" else time.perf_counter_ns
         if warm:
             call()  # The engines before it have used the caches and woken up other threads.
         end = clock() + int(ms * 1e6)
