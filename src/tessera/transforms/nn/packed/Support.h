@@ -39,7 +39,11 @@ struct Gen {
   }
   Value both(Value x, Value y) { return b.createOrFold<arith::AndIOp>(loc, x, y); }
   Value splat(Type type, double v);
-  Value fma(Value x, Value y, Value z) { return vector::FMAOp::create(b, loc, x, y, z); }
+  /// x * y + z, in one instruction where the machine has one.
+  Value fma(Value x, Value y, Value z) {
+    auto contract = arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::contract);
+    return arith::AddFOp::create(b, loc, arith::MulFOp::create(b, loc, x, y, contract), z, contract);
+  }
 
   using Body = function_ref<SmallVector<Value>(Value iv, ValueRange carried)>;
   /// A loop that carries values; one that runs once is its body.
