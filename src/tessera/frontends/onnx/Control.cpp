@@ -3,8 +3,6 @@
 // are written out; others become operations of `scf`.
 #include "tessera/frontends/onnx/Importer.h"
 
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-
 using namespace tessera;
 using namespace tessera::onnximport;
 namespace ox = tessera::onnx;
@@ -229,9 +227,6 @@ static void whileLoop(NodeContext &c, const ox::Graph &graph) {
       next.push_back(c.importer.materialise(outputs[1 + i], &c));
       if (next.back() && next.back().getType() != types[2 + i])
         c.fail("a value that the loop carries changes its type, which needs a known number of steps");
-      else if (next.back())
-        // Into the carried value's own place: each step then needs no memory that outlives it.
-        next.back() = linalg::CopyOp::create(b, c.loc, next.back(), after->getArgument(2 + i)).getResult(0);
     }
   }
   if (c.bad || llvm::any_of(next, [](Value v) { return !v; })) {

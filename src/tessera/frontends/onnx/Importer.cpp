@@ -4,7 +4,6 @@
 
 #include "tessera/ir/dfg/Dfg.h"
 
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
@@ -663,7 +662,7 @@ Imported Importer::run() {
 
 void onnximport::loadDialects(MLIRContext *context) {
   context->loadDialect<dfg::DfgDialect, nn::NnDialect, arith::ArithDialect, tensor::TensorDialect,
-                       linalg::LinalgDialect, scf::SCFDialect>();
+                       scf::SCFDialect>();
 }
 
 Imported onnximport::importModel(const ox::Model &model, const ImportOptions &options, MLIRContext *context) {
