@@ -1,0 +1,64 @@
+// What lowering a packed layer refuses.
+// RUN: tessera-opt %s --transform-interpreter -split-input-file -verify-diagnostics
+
+module attributes {transform.with_named_sequence} {
+  func.func @conv(%x: tensor<1x2x6x6x8xf32>, %w: tensor<3x2x3x3x8x8xf32>) -> tensor<1x3x4x4x8xf32> {
+    // expected-note @below {{payload op}}
+    %c = nn.packed_conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x2x6x6x8xf32>, tensor<3x2x3x3x8x8xf32>) -> tensor<1x3x4x4x8xf32>
+    return %c : tensor<1x3x4x4x8xf32>
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    %c = transform.structured.match ops{["nn.packed_conv"]} in %root : (!transform.any_op) -> !transform.any_op
+    // expected-error @below {{cannot lower the layer: expected tiles of at least 1 and blocks that divide those of a group}}
+    transform.tessera.lower_packed %c rows 1 columns 2 blocks 2 unroll 4 task 2 : !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+module attributes {transform.with_named_sequence} {
+  func.func @winograd(%x: tensor<1x2x6x6x8xf32>, %w: tensor<2x36x16x8xf32>) -> tensor<1x2x4x4x8xf32> {
+    // expected-note @below {{payload op}}
+    %c = nn.packed_winograd %x, %w {tile = 4 : i64} : (tensor<1x2x6x6x8xf32>, tensor<2x36x16x8xf32>) -> tensor<1x2x4x4x8xf32>
+    return %c : tensor<1x2x4x4x8xf32>
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    %c = transform.structured.match ops{["nn.packed_winograd"]} in %root : (!transform.any_op) -> !transform.any_op
+    // expected-error @below {{cannot lower the layer: expected tiles of at least 1, blocks and parts that divide those of the weights, and tasks of whole tiles}}
+    transform.tessera.lower_packed %c rows 2 columns 4 blocks 2 unroll 4 task 6 split 1 : !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+module attributes {transform.with_named_sequence} {
+  func.func @depthwise(%x: tensor<1x2x6x6x8xf32>, %w: tensor<2x3x3x8xf32>) -> tensor<1x2x4x4x8xf32> {
+    // expected-note @below {{payload op}}
+    %c = nn.packed_depthwise %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x2x6x6x8xf32>, tensor<2x3x3x8xf32>) -> tensor<1x2x4x4x8xf32>
+    return %c : tensor<1x2x4x4x8xf32>
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    %c = transform.structured.match ops{["nn.packed_depthwise"]} in %root : (!transform.any_op) -> !transform.any_op
+    // expected-error @below {{cannot lower the layer: expected tiles of at least 1}}
+    transform.tessera.lower_packed %c : !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+module attributes {transform.with_named_sequence} {
+  func.func @other(%x: tensor<4xf32>) -> tensor<4xf32> {
+    // expected-note @below {{payload op}}
+    %c = arith.negf %x : tensor<4xf32>
+    return %c : tensor<4xf32>
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    %c = transform.structured.match ops{["arith.negf"]} in %root : (!transform.any_op) -> !transform.any_op
+    // expected-error @below {{cannot lower the layer: it is not a packed layer}}
+    transform.tessera.lower_packed %c : !transform.any_op
+    transform.yield
+  }
+}

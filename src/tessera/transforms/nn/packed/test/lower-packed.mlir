@@ -1,0 +1,34 @@
+// Layers as register tiles; what follows them is part of their stores.
+// RUN: tessera-opt %s --transform-interpreter -split-input-file | FileCheck %s
+
+// One task for each image, part of the rows and two blocks; four sums stay in registers over all taps; the halo's left and right columns are cleared.
+module attributes {transform.with_named_sequence} {
+  // CHECK-LABEL: func.func @conv
+  // CHECK-NOT: nn.
+  // CHECK-NOT: linalg.generic
+  // CHECK: scf.forall (%{{.*}}, %{{.*}}, %{{.*}}) in (1, 2, 1)
+  // CHECK: %{{.*}}:4 = scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
+  // CHECK: arith.mulf {{.*}} fastmath<contract> : vector<8xf32>
+  // CHECK: arith.maximumf {{.*}} : vector<8xf32>
+  // CHECK: vector.store
+  func.func @conv(%xm: memref<1x2x6x6x8xf32>, %wm: memref<2x2x3x3x8x8xf32>, %out: memref<1x2x6x6x8xf32>) {
+    %x = bufferization.to_tensor %xm restrict : memref<1x2x6x6x8xf32> to tensor<1x2x6x6x8xf32>
+    %w = bufferization.to_tensor %wm restrict : memref<2x2x3x3x8x8xf32> to tensor<2x2x3x3x8x8xf32>
+    %c = nn.packed_conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x2x6x6x8xf32>, tensor<2x2x3x3x8x8xf32>) -> tensor<1x2x4x4x8xf32>
+    %e = tensor.empty() : tensor<1x2x4x4x8xf32>
+    %r = linalg.generic {indexing_maps = [affine_map<(a, b, c, d, e) -> (a, b, c, d, e)>, affine_map<(a, b, c, d, e) -> (a, b, c, d, e)>], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]} ins(%c : tensor<1x2x4x4x8xf32>) outs(%e : tensor<1x2x4x4x8xf32>) {
+    ^bb0(%v: f32, %o: f32):
+      %z = arith.constant 0.0 : f32
+      %m = arith.maximumf %v, %z : f32
+      linalg.yield %m : f32
+    } -> tensor<1x2x4x4x8xf32>
+    %h = nn.halo %r {pads = array<i64: 1, 1, 1, 1>} : tensor<1x2x4x4x8xf32> -> tensor<1x2x6x6x8xf32>
+    bufferization.materialize_in_destination %h in restrict writable %out : (tensor<1x2x6x6x8xf32>, memref<1x2x6x6x8xf32>) -> ()
+    return
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    %c = transform.structured.match ops{["nn.packed_conv"]} in %root : (!transform.any_op) -> !transform.any_op
+    transform.tessera.lower_packed %c rows 1 columns 2 blocks 2 unroll 4 task 2 : !transform.any_op
+    transform.yield
+  }
+}
