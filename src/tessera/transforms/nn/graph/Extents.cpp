@@ -4,33 +4,55 @@
 #include "tessera/transforms/nn/graph/Patterns.h"
 
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace tessera;
 using namespace tessera::nn;
 
+namespace {
+
+/// Where an extent comes from: dimension `dim` of a tensor, or a number (`dim` is -1).
+struct Source {
+  Value value;
+  int64_t dim = 0;
+  bool operator==(const Source &other) const { return value == other.value && dim == other.dim; }
+};
+
+class Extents {
+public:
+  /// The first value with this extent, as far as operations say so.
+  Source resolve(Value v, int64_t d);
+
+private:
+  Source resolveOnce(Value v, int64_t d);
+  std::optional<Source> ofElementwise(Operation *op, int64_t d);
+  DenseMap<std::pair<Value, int64_t>, Source> known; // networks join and part: without it, paths would be counted
+};
+
+} // namespace
+
+static RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getType()); }
+
+// A dynamic extent is that of the only operand that has it, or of all when they have it from one place. Otherwise one of
+// them may be 1.
+std::optional<Source> Extents::ofElementwise(Operation *op, int64_t d) {
+  int64_t rank = typeOf(op->getResult(0)).getRank();
+  std::optional<Source> found;
+  for (Value v : op->getOperands()) {
+    auto type = dyn_cast<RankedTensorType>(v.getType());
+    int64_t own = type ? d - (rank - type.getRank()) : -1;
+    if (own < 0 || !type.isDynamicDim(own))
+      continue;
+    Source source = resolve(v, own);
+    if (found && !(*found == source))
+      return std::nullopt;
+    found = source;
+  }
+  return found;
+}
+
 // The operand and its dimension that extent `d` of the result certainly equals.
 static std::optional<std::pair<Value, int64_t>> sameExtent(Operation *op, int64_t d) {
-  auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  if (auto nnOp = dyn_cast<NnOp>(op); nnOp && nnOp.getOpClass() == OpClass::Elementwise) {
-    for (Value v : op->getOperands()) {
-      auto from = dyn_cast<RankedTensorType>(v.getType());
-      if (!from)
-        continue;
-      int64_t own = d - (type.getRank() - from.getRank());
-      // A dynamic extent is broadcast only against 1: then all others are static.
-      if (own < 0 || !from.isDynamicDim(own))
-        continue;
-      bool others = llvm::any_of(op->getOperands(), [&](Value w) {
-        auto other = dyn_cast<RankedTensorType>(w.getType());
-        int64_t at = other ? d - (type.getRank() - other.getRank()) : -1;
-        return w != v && at >= 0 && other.isDynamicDim(at);
-      });
-      if (!others)
-        return std::pair(v, own);
-    }
-    return std::nullopt;
-  }
+  auto type = typeOf(op->getResult(0));
   // The batch of windows and of what normalises.
   if (isa<PackOp, UnpackOp, HaloOp, CropOp, PackedConvOp, PackedWinogradOp, PackedDepthwiseOp, PackedMatmulOp,
           PackedPoolOp, PackedMeanOp>(op) &&
@@ -62,54 +84,65 @@ static std::optional<std::pair<Value, int64_t>> sameExtent(Operation *op, int64_
   return std::nullopt;
 }
 
-namespace {
+Source Extents::resolve(Value v, int64_t d) {
+  auto key = std::make_pair(v, d);
+  if (auto it = known.find(key); it != known.end())
+    return it->second;
+  Source source = resolveOnce(v, d);
+  return known[key] = source;
+}
 
-struct ExtentOfResult : OpRewritePattern<tensor::DimOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(tensor::DimOp op, PatternRewriter &rewriter) const override {
-    std::optional<int64_t> d = op.getConstantIndex();
-    Operation *def = op.getSource().getDefiningOp();
-    if (!d || !def || cast<OpResult>(op.getSource()).getResultNumber() != 0)
-      return failure();
-    auto nthDynamic = [&](ValueRange extents) {
-      unsigned index = 0;
-      for (int64_t i = 0; i < *d; ++i)
-        index += cast<RankedTensorType>(op.getSource().getType()).isDynamicDim(i);
-      rewriter.replaceOp(op, extents[index]);
-      return success();
-    };
-    if (auto type = cast<RankedTensorType>(op.getSource().getType()); !type.isDynamicDim(*d))
-      return failure();
-    if (auto reshape = dyn_cast<ReshapeOp>(def))
-      return nthDynamic(reshape.getExtents());
-    if (auto broadcast = dyn_cast<BroadcastOp>(def))
-      return nthDynamic(broadcast.getExtents());
-    if (auto iota = dyn_cast<IotaOp>(def))
-      return nthDynamic(iota.getExtents());
-    if (auto empty = dyn_cast<tensor::EmptyOp>(def))
-      return nthDynamic(empty.getDynamicSizes());
-    // A result has the extents of the operand that it is written over.
-    if (auto dps = dyn_cast<DestinationStyleOpInterface>(def)) {
-      Value init = dps.getTiedOpOperand(cast<OpResult>(op.getSource()))->get();
-      rewriter.replaceOpWithNewOp<tensor::DimOp>(op, init, *d);
-      return success();
-    }
-    auto same = sameExtent(def, *d);
-    if (!same)
-      return failure();
-    rewriter.replaceOpWithNewOp<tensor::DimOp>(op, same->first, same->second);
-    return success();
-  }
-};
-
-} // namespace
-
-void nn::populateExtents(RewritePatternSet &patterns) { patterns.add<ExtentOfResult>(patterns.getContext()); }
+Source Extents::resolveOnce(Value v, int64_t d) {
+  Operation *def = v.getDefiningOp();
+  Source own{v, d};
+  if (!def || cast<OpResult>(v).getResultNumber() != 0 || !typeOf(v).isDynamicDim(d))
+    return own;
+  auto nthDynamic = [&](ValueRange extents) -> Source {
+    unsigned index = 0;
+    for (int64_t i = 0; i < d; ++i)
+      index += typeOf(v).isDynamicDim(i);
+    auto dim = extents[index].getDefiningOp<tensor::DimOp>();
+    if (dim && dim.getConstantIndex())
+      return resolve(dim.getSource(), *dim.getConstantIndex());
+    return {extents[index], -1};
+  };
+  if (auto reshape = dyn_cast<ReshapeOp>(def))
+    return nthDynamic(reshape.getExtents());
+  if (auto broadcast = dyn_cast<BroadcastOp>(def))
+    return nthDynamic(broadcast.getExtents());
+  if (auto iota = dyn_cast<IotaOp>(def))
+    return nthDynamic(iota.getExtents());
+  if (auto empty = dyn_cast<tensor::EmptyOp>(def))
+    return nthDynamic(empty.getDynamicSizes());
+  // A result has the extents of the operand that it is written over.
+  if (auto dps = dyn_cast<DestinationStyleOpInterface>(def))
+    return resolve(dps.getTiedOpOperand(cast<OpResult>(v))->get(), d);
+  if (auto nnOp = dyn_cast<NnOp>(def); nnOp && nnOp.getOpClass() == OpClass::Elementwise)
+    return ofElementwise(def, d).value_or(own);
+  if (auto same = sameExtent(def, d))
+    return resolve(same->first, same->second);
+  return own;
+}
 
 void nn::simplifyExtents(dfg::NodeOp node) {
-  RewritePatternSet patterns(node.getContext());
-  populateExtents(patterns);
-  GreedyRewriteConfig config;
-  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
-  (void)applyPatternsGreedily(node.getBody(), std::move(patterns), config);
+  SmallVector<tensor::DimOp> dims;
+  node.getBody().walk([&](tensor::DimOp op) {
+    auto type = dyn_cast<RankedTensorType>(op.getSource().getType());
+    if (op.getConstantIndex() && type && *op.getConstantIndex() < type.getRank() &&
+        type.isDynamicDim(*op.getConstantIndex()))
+      dims.push_back(op);
+  });
+  Extents extents;
+  for (tensor::DimOp op : dims) {
+    Source source = extents.resolve(op.getSource(), *op.getConstantIndex());
+    if (source.value == op.getSource())
+      continue;
+    OpBuilder b(op);
+    Value extent = source.dim < 0 ? source.value : b.createOrFold<tensor::DimOp>(op.getLoc(), source.value, source.dim);
+    op.replaceAllUsesWith(extent);
+  }
+  // What was found may name one that goes now, so they go last.
+  for (tensor::DimOp op : llvm::reverse(dims))
+    if (op->use_empty())
+      op.erase();
 }

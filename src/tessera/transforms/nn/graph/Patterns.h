@@ -12,8 +12,6 @@ void populateMovement(RewritePatternSet &patterns);                             
 void populateFoldNorm(RewritePatternSet &patterns);                               ///< scales and offsets of channels into weights
 void populateFoldPad(RewritePatternSet &patterns);                                ///< pads into windows
 void populateFoldConstants(RewritePatternSet &patterns, const Evaluator &evaluate); ///< operations on constants
-/// `extent d of result` → an expression over extents of the operands, where that is one of them.
-void populateExtents(RewritePatternSet &patterns);
 
 /// The value's only use is this one operation, once.
 inline bool hasOneUser(Value v) { return v.hasOneUse(); }

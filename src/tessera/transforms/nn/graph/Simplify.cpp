@@ -46,11 +46,11 @@ LogicalResult nn::simplifyNetwork(dfg::NodeOp node, const Evaluator &evaluate) {
   populateFoldNorm(patterns);
   populateFoldPad(patterns);
   populateFoldConstants(patterns, evaluate);
-  populateExtents(patterns);
   GreedyRewriteConfig config;
   config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
   // Not converging is no error: the network is right at every step.
   (void)applyPatternsGreedily(node.getBody(), std::move(patterns), config);
+  simplifyExtents(node);
   IRRewriter rewriter(node.getContext());
   shareConstants(node, rewriter);
   DominanceInfo dominance(node);
