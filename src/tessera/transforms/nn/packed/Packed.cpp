@@ -13,7 +13,16 @@ bool packed::isPacked(Operation *op) {
              HaloOp, CropOp>(op);
 }
 
-Tiles packed::chooseTiles(Operation *op, const Machine &machine) {
+// Blocks that are wider than a register take several of them for each vector.
+static Machine forBlocks(Operation *op, Machine machine) {
+  auto type = dyn_cast<RankedTensorType>(op->getNumOperands() > 1 ? op->getOperand(1).getType() : Type());
+  int64_t width = type && type.getRank() ? type.getShape().back() : machine.lanes;
+  machine.registers = std::max<int64_t>(4, machine.registers / std::max<int64_t>(1, width / std::max<int64_t>(1, machine.lanes)));
+  return machine;
+}
+
+Tiles packed::chooseTiles(Operation *op, const Machine &given) {
+  Machine machine = forBlocks(op, given);
   return llvm::TypeSwitch<Operation *, Tiles>(op)
       .Case([&](PackedConvOp conv) { return chooseConv(conv, machine); })
       .Case([&](PackedWinogradOp conv) { return chooseWinograd(conv, machine); })
