@@ -103,9 +103,21 @@ AffineMap nn::broadcastMap(MLIRContext *ctx, RankedTensorType type, unsigned loo
 // Extents that are known to be equal
 //===----------------------------------------------------------------------===//
 
-// Follows an extent to what decides it: an index, or a dimension of a tensor that nothing here computes.
+// The operand of a node behind the argument of its body; null when there is none, or when only a part of it comes in.
+static Value operandOf(Value v) {
+  auto arg = dyn_cast<BlockArgument>(v);
+  auto node = arg ? dyn_cast_or_null<dfg::NodeOp>(arg.getOwner()->getParentOp()) : dfg::NodeOp();
+  return node && node.getRank() == 0 ? Value(node.getInputs()[arg.getArgNumber()]) : Value();
+}
+
+// Follows an extent to what decides it, through the nodes of the graph too: an index, or a dimension of a tensor that
+// nothing computes.
 static void trace(Value &v, std::optional<int64_t> &dim) {
   while (true) {
+    if (Value outside = operandOf(v)) {
+      v = outside;
+      continue;
+    }
     if (!dim) {
       auto extent = v.getDefiningOp<tensor::DimOp>();
       std::optional<int64_t> d = extent ? getConstantIntValue(extent.getIndex()) : std::nullopt;
@@ -129,6 +141,17 @@ static void trace(Value &v, std::optional<int64_t> &dim) {
     };
     if (auto conversion = dyn_cast<tensor::CastOp>(def)) {
       v = conversion.getSource();
+    } else if (auto node = dyn_cast<dfg::NodeOp>(def)) {
+      unsigned result = cast<OpResult>(v).getResultNumber();
+      if (node.getRank() || node.getPortOfResult(result))
+        return;
+      v = node.getYieldOp().getValues()[result];
+    } else if (auto reshape = dyn_cast<ReshapeOp>(def)) {
+      unsigned position = 0;
+      for (int64_t d = 0; d < *dim; ++d)
+        position += type.isDynamicDim(d);
+      if (!type.isDynamicDim(*dim) || !index(reshape.getExtents()[position]))
+        return;
     } else if (auto empty = dyn_cast<tensor::EmptyOp>(def)) {
       if (!type.isDynamicDim(*dim) || !index(empty.getDynamicSize(*dim)))
         return;
