@@ -272,6 +272,7 @@ std::optional<Expr> Env::build(mlir::Value v) {
                                                         {"arith.maxsi", "max"},
                                                         {"arith.floordivsi", "floordiv"},
                                                         {"arith.ceildivsi", "ceildiv"},
+                                                        {"arith.ceildivui", "ceildiv"},
                                                         {"index.add", "add"},
                                                         {"index.sub", "sub"},
                                                         {"index.mul", "mul"},
