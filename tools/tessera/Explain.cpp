@@ -334,10 +334,11 @@ static void printTable(const std::vector<Row> &rows, bool measured, const Roofli
   column(true, "note", [](const Row &r) { return mergeNotes(r.note); });
   std::printf("%s", formatTable(table).c_str());
   if (measured)
-    std::printf("roofline, measured here with %u thread%s: %.0f GFLOP/s (f32, fused); %.0f, %.0f and %.0f GB/s from "
-                "the second cache, the last and memory\n",
-                machine.threads, machine.threads == 1 ? "" : "s", machine.gflops, machine.cacheGBs, machine.sharedGBs,
-                machine.memoryGBs);
+    std::printf(
+        "roofline, measured here with %u thread%s: %.0f GFLOP/s (f32, fused); %.0f, %.0f and %.0f GB/s from "
+        "the second cache, the last and memory\n",
+        machine.threads, machine.threads == 1 ? "" : "s", machine.gflops, machine.cacheGBs, machine.sharedGBs,
+        machine.memoryGBs);
 }
 
 static Status explainProgram(ExplainOptions &options, const Module &module, const ProgramPlan &plan) {

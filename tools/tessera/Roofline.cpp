@@ -14,7 +14,9 @@
 namespace tessera::tool {
 
 using Clock = std::chrono::steady_clock;
-static double seconds(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
+static double seconds(Clock::time_point from) {
+  return std::chrono::duration<double>(Clock::now() - from).count();
+}
 
 namespace {
 template <int Bytes> struct VectorOf {

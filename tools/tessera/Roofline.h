@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What this machine can do at most: f32 multiplications and additions, and bytes from caches and from memory. Measured, in
-// a fraction of a second, with the threads that a program would use.
+// What this machine can do at most: f32 multiplications and additions, and bytes from caches and from memory.
+// Measured, in a fraction of a second, with the threads that a program would use.
 #pragma once
 
 namespace tessera::tool {

@@ -324,8 +324,9 @@ LogicalResult Planner::addView(nn::ReshapeOp op) {
     std::optional<plan::Expr> e =
         ShapedType::isDynamic(extent) ? env.translate(op.getExtents()[next++]) : program.constant(extent);
     if (!e)
-      return op.emitOpError("has an extent that the plan cannot express; compute it with integer arithmetic on "
-                            "extents, or in a node");
+      return op.emitOpError(
+          "has an extent that the plan cannot express; compute it with integer arithmetic on "
+          "extents, or in a node");
     view.shape.push_back(*e);
   }
   env.values[op.getY()] = program.addValue(view);

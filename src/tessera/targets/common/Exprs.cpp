@@ -265,21 +265,15 @@ std::optional<Expr> Env::build(mlir::Value v) {
   }
   // Arithmetic is exact in the plan only when the type is as wide as the plan's integers.
   bool wide = v.getType().isIndex() || v.getType().isInteger(64);
-  static const llvm::StringMap<std::string> binaries = {{"arith.addi", "add"},
-                                                        {"arith.subi", "sub"},
-                                                        {"arith.muli", "mul"},
-                                                        {"arith.minsi", "min"},
-                                                        {"arith.maxsi", "max"},
-                                                        {"arith.floordivsi", "floordiv"},
-                                                        {"arith.ceildivsi", "ceildiv"},
-                                                        {"arith.ceildivui", "ceildiv"},
-                                                        {"index.add", "add"},
-                                                        {"index.sub", "sub"},
-                                                        {"index.mul", "mul"},
-                                                        {"index.mins", "min"},
-                                                        {"index.maxs", "max"},
-                                                        {"index.floordivs", "floordiv"},
-                                                        {"index.ceildivs", "ceildiv"}};
+  static const llvm::StringMap<std::string> binaries = {
+      {"arith.addi", "add"},          {"arith.subi", "sub"},
+      {"arith.muli", "mul"},          {"arith.minsi", "min"},
+      {"arith.maxsi", "max"},         {"arith.floordivsi", "floordiv"},
+      {"arith.ceildivsi", "ceildiv"}, {"arith.ceildivui", "ceildiv"},
+      {"index.add", "add"},           {"index.sub", "sub"},
+      {"index.mul", "mul"},           {"index.mins", "min"},
+      {"index.maxs", "max"},          {"index.floordivs", "floordiv"},
+      {"index.ceildivs", "ceildiv"}};
   auto it = binaries.find(def->getName().getStringRef());
   if (wide && it != binaries.end()) {
     auto a = operand(0), b = operand(1);

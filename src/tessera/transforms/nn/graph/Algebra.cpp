@@ -15,8 +15,8 @@ struct NeutralElement : OpRewritePattern<BinaryOp> {
   LogicalResult matchAndRewrite(BinaryOp op, PatternRewriter &rewriter) const override {
     auto isNeutral = [&](Value v, double neutral) {
       std::optional<double> scalar = readScalar(v);
-      // Adding +0 turns -0 into +0; adding -0 changes nothing, and neither does subtracting +0. A difference in
-      // the sign of zero is no difference of value.
+      // Adding +0 turns -0 into +0; adding -0 changes nothing, and neither does subtracting +0. A difference
+      // in the sign of zero is no difference of value.
       return scalar && *scalar == neutral;
     };
     bool commutes = op.getKind() == BinaryKind::add || op.getKind() == BinaryKind::mul;
@@ -95,12 +95,13 @@ struct MergeClips : RewritePattern {
     if (!inner || outer->low > outer->high || inner->low > inner->high)
       return failure();
     // First into [inner], then into [outer]: each end of the inner range is clipped, too.
-    double low = std::clamp(inner->low, outer->low, outer->high), high = std::clamp(inner->high, outer->low, outer->high);
+    double low = std::clamp(inner->low, outer->low, outer->high),
+           high = std::clamp(inner->high, outer->low, outer->high);
     if (low == 0 && std::isinf(high) && high > 0)
       rewriter.replaceOpWithNewOp<UnaryOp>(op, UnaryKind::relu, inner->x, false);
     else
-      rewriter.replaceOpWithNewOp<ActivationOp>(op, ActivationKind::clip, inner->x, APFloat(low), APFloat(high),
-                                                false);
+      rewriter.replaceOpWithNewOp<ActivationOp>(op, ActivationKind::clip, inner->x, APFloat(low),
+                                                APFloat(high), false);
     return success();
   }
 };
@@ -159,14 +160,16 @@ struct NameSwish : OpRewritePattern<BinaryOp> {
       auto sigmoid = s.getDefiningOp<UnaryOp>();
       if (!sigmoid || sigmoid.getKind() != UnaryKind::sigmoid || sigmoid.getX() != x || !hasOneUser(s))
         continue;
-      rewriter.replaceOpWithNewOp<ActivationOp>(op, ActivationKind::swish, x, APFloat(1.0), APFloat(0.0), false);
+      rewriter.replaceOpWithNewOp<ActivationOp>(op, ActivationKind::swish, x, APFloat(1.0), APFloat(0.0),
+                                                false);
       return success();
     }
     return failure();
   }
 };
 
-/// pool max(f(x)) → f(pool max(x)) for functions that never fall and cost more than a comparison: fewer of them
+/// pool max(f(x)) → f(pool max(x)) for functions that never fall and cost more than a comparison: fewer of
+/// them
 struct PoolFirst : OpRewritePattern<PoolOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(PoolOp op, PatternRewriter &rewriter) const override {
@@ -232,6 +235,6 @@ struct MergeScalars : OpRewritePattern<BinaryOp> {
 } // namespace
 
 void nn::populateAlgebra(RewritePatternSet &patterns) {
-  patterns.add<NeutralElement, MergeClips, NameClip, UnaryPair, NameSwish, PoolFirst, CastOfNothing, MergeScalars>(
-      patterns.getContext());
+  patterns.add<NeutralElement, MergeClips, NameClip, UnaryPair, NameSwish, PoolFirst, CastOfNothing,
+               MergeScalars>(patterns.getContext());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reading and making the constants of networks. Weights are megabytes: they are resources, which the context neither
-// hashes nor copies, and are read in place.
+// Reading and making the constants of networks. Weights are megabytes: they are resources, which the context
+// neither hashes nor copies, and are read in place.
 #pragma once
 
 #include "tessera/ir/nn/Nn.h"
@@ -16,8 +16,8 @@ ElementsAttr elementsOf(Value v);
 /// The bytes of one element in memory; 0 for types that constants of networks do not have.
 unsigned elementBytes(Type element);
 
-/// The elements as they stand in memory, row by row. Splats are written out. `i1` takes a byte. Empty for an attribute
-/// of another kind, or of a resource that is not there.
+/// The elements as they stand in memory, row by row. Splats are written out. `i1` takes a byte. Empty for an
+/// attribute of another kind, or of a resource that is not there.
 class Bytes {
 public:
   explicit Bytes(ElementsAttr attr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Extents of what operations compute, as extents of what they take: an extent must not keep a value alive, nor make
-// anyone wait for it.
+// Extents of what operations compute, as extents of what they take: an extent must not keep a value alive,
+// nor make anyone wait for it.
 #include "tessera/transforms/nn/graph/Patterns.h"
 
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
@@ -25,15 +25,16 @@ public:
 private:
   Source resolveOnce(Value v, int64_t d);
   std::optional<Source> ofElementwise(Operation *op, int64_t d);
-  DenseMap<std::pair<Value, int64_t>, Source> known; // networks join and part: without it, paths would be counted
+  DenseMap<std::pair<Value, int64_t>, Source>
+      known; // networks join and part: without it, paths would be counted
 };
 
 } // namespace
 
 static RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getType()); }
 
-// A dynamic extent is that of the only operand that has it, or of all when they have it from one place. Otherwise one of
-// them may be 1.
+// A dynamic extent is that of the only operand that has it, or of all when they have it from one place.
+// Otherwise one of them may be 1.
 std::optional<Source> Extents::ofElementwise(Operation *op, int64_t d) {
   int64_t rank = typeOf(op->getResult(0)).getRank();
   std::optional<Source> found;
@@ -138,7 +139,8 @@ void nn::simplifyExtents(dfg::NodeOp node) {
     if (source.value == op.getSource())
       continue;
     OpBuilder b(op);
-    Value extent = source.dim < 0 ? source.value : b.createOrFold<tensor::DimOp>(op.getLoc(), source.value, source.dim);
+    Value extent =
+        source.dim < 0 ? source.value : b.createOrFold<tensor::DimOp>(op.getLoc(), source.value, source.dim);
     op.replaceAllUsesWith(extent);
   }
   // What was found may name one that goes now, so they go last.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Operations on constants are computed at compile time. Movement and plain arithmetic of large weights are done here,
-// on their bytes; everything else by the evaluator, which knows what each operation means.
+// Operations on constants are computed at compile time. Movement and plain arithmetic of large weights are
+// done here, on their bytes; everything else by the evaluator, which knows what each operation means.
 #include "tessera/transforms/nn/graph/Patterns.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -10,7 +10,8 @@
 using namespace tessera;
 using namespace tessera::nn;
 
-/// A result may be so much larger than its operands: what only repeats elements is cheaper to compute than to store.
+/// A result may be so much larger than its operands: what only repeats elements is cheaper to compute than to
+/// store.
 static constexpr int64_t maxGrowth = 4096;
 /// Elements that the evaluator is asked to compute at most.
 static constexpr int64_t maxEvaluated = 1 << 16;
@@ -72,7 +73,8 @@ static ElementsAttr foldTranspose(TransposeOp op, ElementsAttr x) {
   SmallVector<int64_t> strides = stridesOf(from.getShape()), permuted;
   for (int64_t p : op.getPermutation())
     permuted.push_back(strides[p]);
-  return makeElements(to, gatherStrided(bytes.data(), elementBytes(to.getElementType()), to.getShape(), permuted, 0));
+  return makeElements(
+      to, gatherStrided(bytes.data(), elementBytes(to.getElementType()), to.getShape(), permuted, 0));
 }
 
 static ElementsAttr foldSlice(SliceOp op, ElementsAttr x) {
@@ -86,7 +88,8 @@ static ElementsAttr foldSlice(SliceOp op, ElementsAttr x) {
     start += op.getStarts()[d] * stride;
     stride *= op.getSteps()[d];
   }
-  return makeElements(to, gatherStrided(bytes.data(), elementBytes(to.getElementType()), to.getShape(), strides, start));
+  return makeElements(
+      to, gatherStrided(bytes.data(), elementBytes(to.getElementType()), to.getShape(), strides, start));
 }
 
 static std::optional<float> applyBinary(BinaryKind kind, float a, float b) {
@@ -107,7 +110,8 @@ static std::optional<float> applyBinary(BinaryKind kind, float a, float b) {
 static ElementsAttr foldBinary(BinaryOp op, ElementsAttr a, ElementsAttr b) {
   auto type = cast<RankedTensorType>(op.getType());
   Bytes x(a), y(b);
-  if (!type.getElementType().isF32() || !a.getElementType().isF32() || !x || !y || !applyBinary(op.getKind(), 1, 1))
+  if (!type.getElementType().isF32() || !a.getElementType().isF32() || !x || !y ||
+      !applyBinary(op.getKind(), 1, 1))
     return {};
   // Strides of 0 repeat an operand along what it lacks.
   auto spread = [&](ElementsAttr attr) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Scales and offsets of channels go into the weights of the convolution or matrix product beside them, once, at compile
-// time. In front of a convolution that pads this would also scale the border, so there it is left alone.
+// Scales and offsets of channels go into the weights of the convolution or matrix product beside them, once,
+// at compile time. In front of a convolution that pads this would also scale the border, so there it is left
+// alone.
 #include "tessera/transforms/nn/graph/Patterns.h"
 
 using namespace tessera;
@@ -21,7 +22,8 @@ struct Affine {
 } // namespace
 
 // The elements of a constant that varies along dimension `channel` of a tensor of rank `rank` at most.
-static std::optional<SmallVector<double>> readChannels(Value v, int64_t rank, int64_t channel, int64_t channels) {
+static std::optional<SmallVector<double>> readChannels(Value v, int64_t rank, int64_t channel,
+                                                       int64_t channels) {
   auto type = cast<RankedTensorType>(v.getType());
   if (!type.hasStaticShape() || !elementsOf(v))
     return std::nullopt;
@@ -44,8 +46,8 @@ static std::optional<Affine> matchAffine(Operation *op, int64_t channel, Value &
   if (auto norm = dyn_cast<BatchNormOp>(op)) {
     if (channel != 1)
       return std::nullopt;
-    auto scale = readDoubles(norm.getScale()), bias = readDoubles(norm.getBias()), mean = readDoubles(norm.getMean()),
-         variance = readDoubles(norm.getVariance());
+    auto scale = readDoubles(norm.getScale()), bias = readDoubles(norm.getBias()),
+         mean = readDoubles(norm.getMean()), variance = readDoubles(norm.getVariance());
     if (!scale || !bias || !mean || !variance)
       return std::nullopt;
     x = norm.getX();
@@ -90,7 +92,8 @@ static std::optional<Affine> matchAffine(Operation *op, int64_t channel, Value &
 }
 
 // Weights whose element at `index(i)` of the channels is scaled; sums of products are not rounded in between.
-static ElementsAttr scaleWeights(ElementsAttr attr, RankedTensorType type, function_ref<double(int64_t)> factor) {
+static ElementsAttr scaleWeights(ElementsAttr attr, RankedTensorType type,
+                                 function_ref<double(int64_t)> factor) {
   Bytes bytes(attr);
   if (!bytes)
     return {};
@@ -127,12 +130,15 @@ namespace {
 template <typename ConvT> struct OutChannels;
 template <> struct OutChannels<ConvOp> {
   static int64_t count(ConvOp, RankedTensorType w) { return w.getDimSize(0); }
-  static int64_t of(ConvOp, RankedTensorType w, int64_t i) { return i / (w.getNumElements() / w.getDimSize(0)); }
+  static int64_t of(ConvOp, RankedTensorType w, int64_t i) {
+    return i / (w.getNumElements() / w.getDimSize(0));
+  }
 };
 template <> struct OutChannels<ConvTransposeOp> {
   static int64_t count(ConvTransposeOp op, RankedTensorType w) { return w.getDimSize(1) * op.getGroups(); }
   static int64_t of(ConvTransposeOp op, RankedTensorType w, int64_t i) {
-    int64_t taps = w.getNumElements() / w.getDimSize(0) / w.getDimSize(1), perGroup = w.getDimSize(0) / op.getGroups();
+    int64_t taps = w.getNumElements() / w.getDimSize(0) / w.getDimSize(1),
+            perGroup = w.getDimSize(0) / op.getGroups();
     int64_t in = i / taps / w.getDimSize(1), out = i / taps % w.getDimSize(1);
     return in / perGroup * w.getDimSize(1) + out;
   }
@@ -159,9 +165,8 @@ template <typename ConvT> struct FoldBehind : RewritePattern {
       return failure();
     bool scales = !isAll(affine->scale, 1);
     if (scales) {
-      weights = scaleWeights(weights, type, [&](int64_t i) {
-        return affine->scaleAt(OutChannels<ConvT>::of(conv, type, i));
-      });
+      weights = scaleWeights(
+          weights, type, [&](int64_t i) { return affine->scaleAt(OutChannels<ConvT>::of(conv, type, i)); });
       if (!weights)
         return failure();
     }
@@ -169,7 +174,8 @@ template <typename ConvT> struct FoldBehind : RewritePattern {
       (*bias)[c] = affine->scaleAt(c) * (*bias)[c] + affine->offsetAt(c);
     Location loc = op->getLoc();
     Value w = scales ? makeConstant(rewriter, conv.getW().getLoc(), weights) : conv.getW();
-    Value b = makeConstant(rewriter, loc, makeFloats(RankedTensorType::get({channels}, type.getElementType()), *bias));
+    Value b = makeConstant(rewriter, loc,
+                           makeFloats(RankedTensorType::get({channels}, type.getElementType()), *bias));
     auto made = cast<ConvT>(rewriter.clone(*conv));
     made.getWMutable().assign(w);
     made.getBiasMutable().assign(b);
@@ -178,8 +184,8 @@ template <typename ConvT> struct FoldBehind : RewritePattern {
   }
 };
 
-/// conv(affine(x), w, b) → conv(x, scale * w, b + sum of w * offset); only a window that never sees the border may take an
-/// offset.
+/// conv(affine(x), w, b) → conv(x, scale * w, b + sum of w * offset); only a window that never sees the
+/// border may take an offset.
 struct FoldInFront : OpRewritePattern<ConvOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ConvOp conv, PatternRewriter &rewriter) const override {
@@ -217,7 +223,8 @@ struct FoldInFront : OpRewritePattern<ConvOp> {
     }
     Value b = conv.getBias();
     if (affine->hasOffset())
-      b = makeConstant(rewriter, conv.getLoc(), makeFloats(RankedTensorType::get({out}, type.getElementType()), *bias));
+      b = makeConstant(rewriter, conv.getLoc(),
+                       makeFloats(RankedTensorType::get({out}, type.getElementType()), *bias));
     rewriter.modifyOpInPlace(conv, [&] {
       conv.getXMutable().assign(x);
       conv.getWMutable().assign(w);

@@ -5,8 +5,8 @@
 using namespace tessera;
 using namespace tessera::nn;
 
-// The border's rows and columns as a window's pads, lows first; none unless it is a border of one number around the
-// spatial dimensions.
+// The border's rows and columns as a window's pads, lows first; none unless it is a border of one number
+// around the spatial dimensions.
 static std::optional<SmallVector<int64_t>> borderOf(PadOp pad, double &value) {
   if (!pad || pad.getMode() != PadMode::constant)
     return std::nullopt;
@@ -53,7 +53,8 @@ struct PadIntoConv : OpRewritePattern<ConvOp> {
   }
 };
 
-/// pool max(pad(x, -inf)) → pool max(x) {pads + border}; pool mean or sum(pad(x, 0)) → the same with `count_pad`
+/// pool max(pad(x, -inf)) → pool max(x) {pads + border}; pool mean or sum(pad(x, 0)) → the same with
+/// `count_pad`
 struct PadIntoPool : OpRewritePattern<PoolOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(PoolOp op, PatternRewriter &rewriter) const override {
@@ -68,7 +69,8 @@ struct PadIntoPool : OpRewritePattern<PoolOp> {
       // A window that lies in the border alone would have no maximum.
       bool alone = false;
       for (auto [i, k] : llvm::enumerate(op.getKernel()))
-        alone |= op.getPads()[i] + (*border)[i] >= k || op.getPads()[i + op.getKernel().size()] + (*border)[i + op.getKernel().size()] >= k;
+        alone |= op.getPads()[i] + (*border)[i] >= k ||
+                 op.getPads()[i + op.getKernel().size()] + (*border)[i + op.getKernel().size()] >= k;
       if (value != -std::numeric_limits<double>::infinity() || alone)
         return failure();
     } else if (!counts || value != 0 || (own && !op.getCountPad())) {

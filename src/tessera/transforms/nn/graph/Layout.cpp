@@ -15,8 +15,9 @@ bool nn::isActivation(Value v) {
 }
 
 ConvKind nn::classifyConv(ConvOp op, const LayoutOptions &options) {
-  if (!isActivation(op.getX()) || !isActivation(op.getY()) || !elementsOf(op.getW()) || !typeOf(op.getW()).getElementType().isF32() ||
-      (op.getBias() && !elementsOf(op.getBias())) || llvm::any_of(op.getPads(), [](int64_t p) { return p < 0; }))
+  if (!isActivation(op.getX()) || !isActivation(op.getY()) || !elementsOf(op.getW()) ||
+      !typeOf(op.getW()).getElementType().isF32() || (op.getBias() && !elementsOf(op.getBias())) ||
+      llvm::any_of(op.getPads(), [](int64_t p) { return p < 0; }))
     return ConvKind::None;
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape(), y = typeOf(op.getY()).getShape();
   int64_t groups = op.getGroups(), channels = w[1] * groups;
@@ -31,9 +32,11 @@ ConvKind nn::classifyConv(ConvOp op, const LayoutOptions &options) {
   auto all = [](ArrayRef<int64_t> values, int64_t v) {
     return llvm::all_of(values, [&](int64_t each) { return each == v; });
   };
-  // Transforms cost as much as they save when there are few channels to share them, or few tiles for the products.
+  // Transforms cost as much as they save when there are few channels to share them, or few tiles for the
+  // products.
   bool large = y[2] * y[3] >= 16 && w[0] >= 2 * options.lanes && w[1] >= 2 * options.lanes;
-  if (options.winograd && w[2] == 3 && w[3] == 3 && all(op.getStrides(), 1) && all(op.getDilations(), 1) && large)
+  if (options.winograd && w[2] == 3 && w[3] == 3 && all(op.getStrides(), 1) && all(op.getDilations(), 1) &&
+      large)
     return ConvKind::Winograd;
   return ConvKind::Direct;
 }
@@ -51,12 +54,14 @@ bool nn::isBlockwise(Operation *op) {
       carries = true;
       continue;
     }
-    // Constants: one number, or one for each channel. Activations: one number for each channel, or for each place.
+    // Constants: one number, or one for each channel. Activations: one number for each channel, or for each
+    // place.
     if (elementsOf(v)) {
       int64_t channels = type.getDimSize(1), rank = operand.getRank();
       if (operand.getNumElements() == 1 && rank <= 4)
         continue;
-      if (operand.getNumElements() == channels && rank >= 3 && rank <= 4 && operand.getDimSize(rank - 3) == channels)
+      if (operand.getNumElements() == channels && rank >= 3 && rank <= 4 &&
+          operand.getDimSize(rank - 3) == channels)
         continue;
       return false;
     }
@@ -73,8 +78,8 @@ bool nn::isPackedPool(Operation *op) {
   auto pool = dyn_cast<PoolOp>(op);
   if (!pool || !isActivation(pool.getX()) || !isActivation(pool.getY()))
     return false;
-  if (pool.getKind() != ReduceKind::max && pool.getKind() != ReduceKind::mean && pool.getKind() != ReduceKind::min &&
-      pool.getKind() != ReduceKind::sum)
+  if (pool.getKind() != ReduceKind::max && pool.getKind() != ReduceKind::mean &&
+      pool.getKind() != ReduceKind::min && pool.getKind() != ReduceKind::sum)
     return false;
   for (unsigned d : {0u, 1u}) {
     int64_t span = pool.getDilations()[d] * (pool.getKernel()[d] - 1) + 1;
@@ -178,7 +183,8 @@ bool Layouts::fits(const Class &c, int64_t block) const {
       ArrayRef<int64_t> w = typeOf(conv.getW()).getShape();
       if (conv.getGroups() == 1 || classifyConv(conv, options) != ConvKind::Direct)
         return true;
-      return (v != conv.getX() || w[1] % block == 0) && (v != conv.getY() || w[0] / int64_t(conv.getGroups()) % block == 0);
+      return (v != conv.getX() || w[1] % block == 0) &&
+             (v != conv.getY() || w[0] / int64_t(conv.getGroups()) % block == 0);
     };
     if (auto conv = v.getDefiningOp<ConvOp>(); conv && !whole(conv))
       return false;
@@ -209,7 +215,9 @@ double Layouts::cost(unsigned index, int64_t block) const {
       }
       ArrayRef<int64_t> w = typeOf(conv.getW()).getShape();
       double taps = double(w[2] * w[3]) / (kind == ConvKind::Winograd ? 2.25 : 1);
-      double in = kind == ConvKind::Depthwise ? 1 : blocks(conv.getX(), of(conv.getX())) * double(of(conv.getX())) / double(conv.getGroups());
+      double in = kind == ConvKind::Depthwise ? 1
+                                              : blocks(conv.getX(), of(conv.getX())) *
+                                                    double(of(conv.getX())) / double(conv.getGroups());
       total += places(conv.getY()) * taps * in * blocks(conv.getY(), of(conv.getY()));
       return;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Layout assignment: which activations are stored in blocks of channels, and how many channels a block has. Decided for
-// the whole network before any code is made, so that no layer looks at layouts when it runs.
+// Layout assignment: which activations are stored in blocks of channels, and how many channels a block has.
+// Decided for the whole network before any code is made, so that no layer looks at layouts when it runs.
 #pragma once
 
 #include "tessera/transforms/nn/graph/Constants.h"
@@ -18,15 +18,16 @@ bool isActivation(Value v);
 enum class ConvKind { None, Direct, Depthwise, Winograd };
 ConvKind classifyConv(ConvOp op, const LayoutOptions &options);
 
-/// The operation takes and gives blocked activations as they are, element by element, when its operands have one layout.
+/// The operation takes and gives blocked activations as they are, element by element, when its operands have
+/// one layout.
 bool isBlockwise(Operation *op);
 /// A pool that nn.packed_pool can do.
 bool isPackedPool(Operation *op);
 /// A mean over planes.
 bool isPlaneMean(Operation *op);
 
-/// The decision. Values that must agree (operands and results of elementwise operations, pools) form a class with one
-/// block.
+/// The decision. Values that must agree (operands and results of elementwise operations, pools) form a class
+/// with one block.
 class Layouts {
 public:
   Layouts(dfg::NodeOp node, const LayoutOptions &options);
@@ -41,8 +42,8 @@ private:
     int64_t block = 0;
   };
   void join(dfg::NodeOp node);
-  /// The least work over all classes: each is chosen given its neighbours, until nothing changes. Chains of layers
-  /// come out as by dynamic programming, since a class sees all layers that it touches.
+  /// The least work over all classes: each is chosen given its neighbours, until nothing changes. Chains of
+  /// layers come out as by dynamic programming, since a class sees all layers that it touches.
   void choose(dfg::NodeOp node);
   double cost(unsigned index, int64_t block) const;
   bool fits(const Class &c, int64_t block) const;

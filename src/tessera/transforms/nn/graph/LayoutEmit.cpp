@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Carries layouts out (Layout.h): packed layers for those that read or write blocks, weights packed, borders made where an
-// activation is computed, copies where two layouts meet.
+// Carries layouts out (Layout.h): packed layers for those that read or write blocks, weights packed, borders
+// made where an activation is computed, copies where two layouts meet.
 #include "tessera/transforms/nn/graph/Layout.h"
 #include "tessera/transforms/nn/graph/Passes.h"
 #include "tessera/transforms/nn/graph/Patterns.h"
@@ -160,15 +160,19 @@ bool Emitter::visitConv(ConvOp op) {
   Location loc = op.getLoc(), wLoc = op.getW().getLoc();
   switch (classifyConv(op, options)) {
   case ConvKind::Depthwise: {
-    Value packed = constant(wLoc, {f1, w[2], w[3], to}, packed::packDepthwise(data, channels, w[2], w[3], to));
+    Value packed =
+        constant(wLoc, {f1, w[2], w[3], to}, packed::packDepthwise(data, channels, w[2], w[3], to));
     y = PackedDepthwiseOp::create(b, loc, x, packed, bias, op.getStrides(), op.getDilations());
     break;
   }
   case ConvKind::Winograd: {
-    // With few places the larger tile's weights, four times as many as the window's, cost more to read than it saves.
+    // With few places the larger tile's weights, four times as many as the window's, cost more to read than
+    // it saves.
     ArrayRef<int64_t> shape = typeOf(op.getY()).getShape();
-    int64_t tile = shape[2] * shape[3] >= 64 ? 4 : 2, points = tile + 2, depth = ceilDiv(channels, from) * from;
-    Value packed = constant(wLoc, {f1, points * points, depth, to}, packed::packWinograd(data, w[0], channels, tile, from, to));
+    int64_t tile = shape[2] * shape[3] >= 64 ? 4 : 2, points = tile + 2,
+            depth = ceilDiv(channels, from) * from;
+    Value packed = constant(wLoc, {f1, points * points, depth, to},
+                            packed::packWinograd(data, w[0], channels, tile, from, to));
     y = PackedWinogradOp::create(b, loc, x, packed, bias, tile);
     break;
   }
@@ -216,8 +220,9 @@ bool Emitter::visitPool(PoolOp op) {
   int64_t block = isPackedPool(op) ? layouts.blockOf(op.getY()) : 0;
   if (!block)
     return false;
-  define(op.getY(), PackedPoolOp::create(b, op.getLoc(), op.getKind(), get(op.getX(), block, {}), op.getKernel(),
-                                         op.getStrides(), op.getPads(), op.getDilations(), op.getCountPad()));
+  define(op.getY(),
+         PackedPoolOp::create(b, op.getLoc(), op.getKind(), get(op.getX(), block, {}), op.getKernel(),
+                              op.getStrides(), op.getPads(), op.getDilations(), op.getCountPad()));
   return true;
 }
 
@@ -284,7 +289,8 @@ static BinaryOp biasOf(MatmulOp op) {
   Value bias = add.getA() == op.getY() ? add.getB() : add.getA();
   auto type = typeOf(bias);
   bool columns = elementsOf(bias) && type.getRank() >= 1 && type.getRank() <= 2 &&
-                 type.getNumElements() == typeOf(op.getY()).getDimSize(1) && type.getShape().back() == type.getNumElements();
+                 type.getNumElements() == typeOf(op.getY()).getDimSize(1) &&
+                 type.getShape().back() == type.getNumElements();
   return columns ? add : BinaryOp();
 }
 
@@ -293,14 +299,15 @@ bool Emitter::visitMatmul(MatmulOp op) {
   if (!attr || typeOf(op.getA()).getRank() != 2 || typeOf(op.getB()).getRank() != 2 || op.getTransposeA() ||
       !attr.getElementType().isF32() || !typeOf(op.getY()).getElementType().isF32())
     return false;
-  int64_t columns = typeOf(op.getY()).getDimSize(1), depth = typeOf(op.getB()).getDimSize(op.getTransposeB() ? 1 : 0);
+  int64_t columns = typeOf(op.getY()).getDimSize(1),
+          depth = typeOf(op.getB()).getDimSize(op.getTransposeB() ? 1 : 0);
   int64_t block = columns <= options.lanes / 2 ? std::max<int64_t>(4, options.lanes / 2) : options.lanes;
   Bytes weights(attr);
   const float *data = weights.as<float>().data();
   std::optional<Flat> from = flat(op.getA());
-  std::vector<float> packed =
-      from ? packed::packMatmul(data, depth, columns, op.getTransposeB(), block, from->channels, from->plane, from->block)
-           : packed::packMatmul(data, depth, columns, op.getTransposeB(), block);
+  std::vector<float> packed = from ? packed::packMatmul(data, depth, columns, op.getTransposeB(), block,
+                                                        from->channels, from->plane, from->block)
+                                   : packed::packMatmul(data, depth, columns, op.getTransposeB(), block);
   int64_t panels = ceilDiv(columns, block);
   Value w = constant(op.getB().getLoc(), {panels, int64_t(packed.size()) / panels / block, block}, packed);
   BinaryOp add = biasOf(op);
@@ -308,7 +315,8 @@ bool Emitter::visitMatmul(MatmulOp op) {
   if (add) {
     Value v = add.getA() == op.getY() ? add.getB() : add.getA();
     Bytes bytes(elementsOf(v));
-    bias = constant(add.getLoc(), {panels, block}, packed::packBias(bytes.as<float>().data(), columns, block));
+    bias =
+        constant(add.getLoc(), {panels, block}, packed::packBias(bytes.as<float>().data(), columns, block));
     replaced.insert(add);
   }
   Value y = PackedMatmulOp::create(b, op.getLoc(), from ? from->value : plain(op.getA()), w, bias, columns);
@@ -339,11 +347,13 @@ void Emitter::visit(Operation *op) {
   }
   // Anything else reads what it always read; a reshape that only products read is looked through by them.
   if (auto reshape = dyn_cast<ReshapeOp>(op);
-      reshape && llvm::all_of(op->getUsers(), [](Operation *user) { return isa<MatmulOp>(user); }) && flat(reshape.getY()))
+      reshape && llvm::all_of(op->getUsers(), [](Operation *user) { return isa<MatmulOp>(user); }) &&
+      flat(reshape.getY()))
     return;
   op->walk([&](Operation *nested) {
     for (OpOperand &use : nested->getOpOperands())
-      if (blocked.count(use.get()) || (use.get().getDefiningOp() && replaced.contains(use.get().getDefiningOp())))
+      if (blocked.count(use.get()) ||
+          (use.get().getDefiningOp() && replaced.contains(use.get().getDefiningOp())))
         use.set(plain(use.get()));
   });
 }
@@ -381,7 +391,8 @@ struct NnLayoutPass : nn::impl::NnLayoutPassBase<NnLayoutPass> {
     LayoutOptions options;
     options.lanes = lanes;
     options.winograd = winograd;
-    if (failed(forEachNetwork(getOperation(), [&](dfg::NodeOp node) { return assignLayouts(node, options); })))
+    if (failed(
+            forEachNetwork(getOperation(), [&](dfg::NodeOp node) { return assignLayouts(node, options); })))
       signalPassFailure();
   }
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Movement that moves nothing, movement of what was just moved, and movement that the next operation can do itself.
+// Movement that moves nothing, movement of what was just moved, and movement that the next operation can do
+// itself.
 #include "tessera/transforms/nn/graph/Patterns.h"
 
 using namespace tessera;
@@ -32,8 +33,8 @@ struct MergeReshapes : OpRewritePattern<ReshapeOp> {
   }
 };
 
-/// transpose(transpose(x, p), q) → transpose(x, p of q); a transpose that changes nothing → x; one that moves only extents
-/// of 1 → reshape
+/// transpose(transpose(x, p), q) → transpose(x, p of q); a transpose that changes nothing → x; one that moves
+/// only extents of 1 → reshape
 struct MergeTransposes : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
@@ -116,7 +117,8 @@ struct TransposeInMatmul : OpRewritePattern<MatmulOp> {
       // A constant is transposed once and for all instead.
       if (!transpose || elementsOf(transpose.getX()))
         continue;
-      SmallVector<int64_t> exchanged(llvm::to_vector(llvm::seq<int64_t>(0, transpose.getPermutation().size())));
+      SmallVector<int64_t> exchanged(
+          llvm::to_vector(llvm::seq<int64_t>(0, transpose.getPermutation().size())));
       if (exchanged.size() < 2)
         continue;
       std::swap(exchanged[exchanged.size() - 1], exchanged[exchanged.size() - 2]);
@@ -150,8 +152,8 @@ struct DropKept : OpRewritePattern<ReshapeOp> {
     if (cast<RankedTensorType>(op.getType()).getShape() != ArrayRef<int64_t>(left) ||
         llvm::count(left, ShapedType::kDynamic) > 1)
       return failure();
-    rewriter.replaceOpWithNewOp<ReduceOp>(op, op.getType(), reduce.getKind(), reduce.getX(), reduce.getAxes(), false,
-                                          reduce.getIsUnsigned());
+    rewriter.replaceOpWithNewOp<ReduceOp>(op, op.getType(), reduce.getKind(), reduce.getX(), reduce.getAxes(),
+                                          false, reduce.getIsUnsigned());
     return success();
   }
 };
@@ -175,6 +177,7 @@ struct PlaneMean : OpRewritePattern<PoolOp> {
 } // namespace
 
 void nn::populateMovement(RewritePatternSet &patterns) {
-  patterns.add<MergeReshapes, MergeTransposes, MoveNothing, MergeConcats, TransposeInMatmul, DropKept, PlaneMean>(
-      patterns.getContext());
+  patterns
+      .add<MergeReshapes, MergeTransposes, MoveNothing, MergeConcats, TransposeInMatmul, DropKept, PlaneMean>(
+          patterns.getContext());
 }

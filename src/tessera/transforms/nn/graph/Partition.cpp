@@ -2,8 +2,10 @@
 // From a flat leaf to one node for each fusion group. Groups are formed by the operations' classes alone:
 //   complex      starts a group; what reads its result element by element joins it
 //   elementwise  joins the groups that make its operands when nobody else reads them
-//   injective    the same, but behind a complex operation only a change of layout, which is then the last: it is part of
-//                the stores. What only leaves out elements (nn.crop) may stand in front of anything: it is an offset.
+//   injective    the same, but behind a complex operation only a change of layout, which is then the last: it
+//   is part of
+//                the stores. What only leaves out elements (nn.crop) may stand in front of anything: it is an
+//                offset.
 //   reduction    takes elementwise and injective work in front of it and elementwise work behind it
 //   opaque       stays alone
 // A group has one operation whose results leave it, its last, so that no two groups can wait for each other.
@@ -23,9 +25,7 @@ using namespace tessera::nn;
 bool nn::isNetwork(dfg::NodeOp node) {
   if (node.getRank() || node.isInternal())
     return false;
-  return node.getBody()
-      .walk([](NnOp) { return WalkResult::interrupt(); })
-      .wasInterrupted();
+  return node.getBody().walk([](NnOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
 LogicalResult nn::forEachNetwork(Operation *root, function_ref<LogicalResult(dfg::NodeOp)> rewrite) {
@@ -121,8 +121,7 @@ bool Partitioner::mayJoin(Operation *op, const Group &group) const {
   return false;
 }
 
-bool Partitioner::isClosed(unsigned group, const llvm::SmallSetVector<unsigned, 4> &members,
-                           Operation *op) {
+bool Partitioner::isClosed(unsigned group, const llvm::SmallSetVector<unsigned, 4> &members, Operation *op) {
   for (Operation *member : groups[group].ops)
     for (Operation *user : member->getUsers()) {
       Operation *top = node.getBodyBlock()->findAncestorOpInBlock(*user);
@@ -148,7 +147,8 @@ void Partitioner::form() {
     llvm::SmallSetVector<unsigned, 4> joined;
     if (options.fuse && !own.wiring)
       for (Value v : op.getOperands())
-        if (auto it = groupOf.find(v.getDefiningOp()); it != groupOf.end() && mayJoin(&op, groups[it->second]))
+        if (auto it = groupOf.find(v.getDefiningOp());
+            it != groupOf.end() && mayJoin(&op, groups[it->second]))
           joined.insert(it->second);
     // Of two groups with an anchor one must stay outside; the later one is still in the caches.
     std::optional<unsigned> anchored;
@@ -236,7 +236,8 @@ void Partitioner::place(const Group &group) {
   for (Value v : captured)
     inputs.push_back(outside(v));
   Operation *last = group.ops.back();
-  SmallVector<dfg::PortAttr> ports(inputs.size(), dfg::PortAttr::get(b.getContext(), dfg::PortMode::Whole, {}));
+  SmallVector<dfg::PortAttr> ports(inputs.size(),
+                                   dfg::PortAttr::get(b.getContext(), dfg::PortMode::Whole, {}));
   // Results that nobody reads are not worth their memory.
   SmallVector<Value> yielded;
   for (Value v : last->getResults())
@@ -312,7 +313,8 @@ struct NnPartitionPass : nn::impl::NnPartitionPassBase<NnPartitionPass> {
   void runOnOperation() override {
     PartitionOptions options;
     options.fuse = fuse;
-    if (failed(forEachNetwork(getOperation(), [&](dfg::NodeOp node) { return partitionNetwork(node, options); })))
+    if (failed(forEachNetwork(getOperation(),
+                              [&](dfg::NodeOp node) { return partitionNetwork(node, options); })))
       signalPassFailure();
   }
 };

@@ -7,11 +7,12 @@
 
 namespace tessera::nn {
 
-void populateAlgebra(RewritePatternSet &patterns);                                ///< neutral elements, pairs of functions
-void populateMovement(RewritePatternSet &patterns);                               ///< reshapes, transposes, slices, pads of nothing
-void populateFoldNorm(RewritePatternSet &patterns);                               ///< scales and offsets of channels into weights
-void populateFoldPad(RewritePatternSet &patterns);                                ///< pads into windows
-void populateFoldConstants(RewritePatternSet &patterns, const Evaluator &evaluate); ///< operations on constants
+void populateAlgebra(RewritePatternSet &patterns);  ///< neutral elements, pairs of functions
+void populateMovement(RewritePatternSet &patterns); ///< reshapes, transposes, slices, pads of nothing
+void populateFoldNorm(RewritePatternSet &patterns); ///< scales and offsets of channels into weights
+void populateFoldPad(RewritePatternSet &patterns);  ///< pads into windows
+void populateFoldConstants(RewritePatternSet &patterns,
+                           const Evaluator &evaluate); ///< operations on constants
 
 /// The value's only use is this one operation, once.
 inline bool hasOneUser(Value v) { return v.hasOneUse(); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The rewrites of networks as functions. A network is one leaf without a grid that holds all of its operations (the
-// stage `graph`); the installer cuts it into nodes.
+// The rewrites of networks as functions. A network is one leaf without a grid that holds all of its
+// operations (the stage `graph`); the installer cuts it into nodes.
 #pragma once
 
 #include "tessera/ir/dfg/Dfg.h"
@@ -22,7 +22,8 @@ using Evaluator = std::function<SmallVector<ElementsAttr>(Operation *op, ArrayRe
 /// Machine-independent simplification of a network. `evaluate` may be null.
 LogicalResult simplifyNetwork(dfg::NodeOp node, const Evaluator &evaluate);
 
-/// Extents of results become extents of operands, or of the leaf's arguments, so that asking for one is no use of a result.
+/// Extents of results become extents of operands, or of the leaf's arguments, so that asking for one is no
+/// use of a result.
 void simplifyExtents(dfg::NodeOp node);
 
 /// What layouts are made for.
@@ -31,8 +32,8 @@ struct LayoutOptions {
   bool winograd = true; ///< algorithms that round differently are allowed
 };
 
-/// Gives activations blocked layouts where that pays, and makes packed layers of those that read or write them. Weights are
-/// packed here.
+/// Gives activations blocked layouts where that pays, and makes packed layers of those that read or write
+/// them. Weights are packed here.
 LogicalResult assignLayouts(dfg::NodeOp node, const LayoutOptions &options);
 
 struct PartitionOptions {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Machine-independent simplification: the families of rewrites to a fixed point, then what is the same or unused goes.
+// Machine-independent simplification: the families of rewrites to a fixed point, then what is the same or
+// unused goes.
 #include "tessera/transforms/nn/graph/Passes.h"
 #include "tessera/transforms/nn/graph/Patterns.h"
 
@@ -11,8 +12,8 @@
 using namespace tessera;
 using namespace tessera::nn;
 
-// Constants with the same type and bytes → one constant. Resources have names, so the context does not see that they are
-// equal.
+// Constants with the same type and bytes → one constant. Resources have names, so the context does not see
+// that they are equal.
 static void shareConstants(dfg::NodeOp node, RewriterBase &rewriter) {
   DenseMap<uint64_t, SmallVector<arith::ConstantOp, 1>> known;
   SmallVector<arith::ConstantOp> constants(node.getBodyBlock()->getOps<arith::ConstantOp>());
@@ -23,10 +24,12 @@ static void shareConstants(dfg::NodeOp node, RewriterBase &rewriter) {
     Bytes bytes(resource);
     if (!bytes)
       continue;
-    uint64_t hash = llvm::xxh3_64bits(ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(bytes.data().data()), bytes.data().size()));
+    uint64_t hash = llvm::xxh3_64bits(
+        ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(bytes.data().data()), bytes.data().size()));
     auto &same = known[hash];
     auto it = llvm::find_if(same, [&](arith::ConstantOp other) {
-      return other.getType() == op.getType() && Bytes(cast<ElementsAttr>(other.getValue())).data() == bytes.data();
+      return other.getType() == op.getType() &&
+             Bytes(cast<ElementsAttr>(other.getValue())).data() == bytes.data();
     });
     if (it == same.end()) {
       same.push_back(op);
@@ -66,7 +69,8 @@ namespace tessera::nn {
 namespace {
 struct NnSimplifyPass : nn::impl::NnSimplifyPassBase<NnSimplifyPass> {
   void runOnOperation() override {
-    if (failed(forEachNetwork(getOperation(), [](dfg::NodeOp node) { return simplifyNetwork(node, nullptr); })))
+    if (failed(
+            forEachNetwork(getOperation(), [](dfg::NodeOp node) { return simplifyNetwork(node, nullptr); })))
       signalPassFailure();
   }
 };
