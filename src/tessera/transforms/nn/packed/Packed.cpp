@@ -9,15 +9,17 @@ using namespace tessera::nn;
 using namespace tessera::nn::packed;
 
 bool packed::isPacked(Operation *op) {
-  return isa<PackedConvOp, PackedWinogradOp, PackedDepthwiseOp, PackedMatmulOp, PackedPoolOp, PackedMeanOp, PackOp, UnpackOp,
-             HaloOp, CropOp>(op);
+  return isa<PackedConvOp, PackedWinogradOp, PackedDepthwiseOp, PackedMatmulOp, PackedPoolOp, PackedMeanOp,
+             PackOp, UnpackOp, HaloOp, CropOp>(op);
 }
 
 // Blocks that are wider than a register take several of them for each vector.
 static Machine forBlocks(Operation *op, Machine machine) {
-  auto type = dyn_cast<RankedTensorType>(op->getNumOperands() > 1 ? op->getOperand(1).getType() : Type());
+  auto type =
+      dyn_cast_or_null<RankedTensorType>(op->getNumOperands() > 1 ? op->getOperand(1).getType() : Type());
   int64_t width = type && type.getRank() ? type.getShape().back() : machine.lanes;
-  machine.registers = std::max<int64_t>(4, machine.registers / std::max<int64_t>(1, width / std::max<int64_t>(1, machine.lanes)));
+  machine.registers = std::max<int64_t>(
+      4, machine.registers / std::max<int64_t>(1, width / std::max<int64_t>(1, machine.lanes)));
   return machine;
 }
 
@@ -35,19 +37,20 @@ std::string packed::describe(Operation *op, const Tiles &t) {
   auto text = [](int64_t v) { return std::to_string(v); };
   return llvm::TypeSwitch<Operation *, std::string>(op)
       .Case([&](PackedConvOp) {
-        return "direct convolution, " + text(t.rows) + "x" + text(t.columns) + " places of " + text(t.blocks) +
-               " blocks in registers";
+        return "direct convolution, " + text(t.rows) + "x" + text(t.columns) + " places of " +
+               text(t.blocks) + " blocks in registers";
       })
       .Case([&](PackedWinogradOp conv) {
         std::string tile = text(conv.getTile());
-        return "Winograd F(" + tile + "x" + tile + ", 3x3), " + text(t.columns) + " tiles of " + text(t.blocks) +
-               " blocks in registers, " + text(t.task) + " tiles as tasks";
+        return "Winograd F(" + tile + "x" + tile + ", 3x3), " + text(t.columns) + " tiles of " +
+               text(t.blocks) + " blocks in registers, " + text(t.task) + " tiles as tasks";
       })
       .Case([&](PackedDepthwiseOp) {
         return "depthwise convolution, " + text(t.rows) + "x" + text(t.columns) + " places in registers";
       })
       .Case([&](PackedMatmulOp) {
-        return "product with packed weights, " + text(t.rows) + " rows of " + text(t.blocks) + " blocks in registers";
+        return "product with packed weights, " + text(t.rows) + " rows of " + text(t.blocks) +
+               " blocks in registers";
       })
       .Case([](PackedPoolOp) { return "pool on blocks"; })
       .Case([](PackedMeanOp) { return "mean of planes"; })
