@@ -20,7 +20,10 @@ public:
 
 private:
   LogicalResult lower(Operation *op);
-  /// Applies `scalar` to each lane of the operands; the back end joins the lanes again where it can.
+  /// Applies `scalar` to each lane of the operands, in a loop that the back end vectorises.
+  Value loopOverLanes(OpBuilder &b, Operation *op, VectorType result,
+                      function_ref<Value(OpBuilder &, ValueRange)> scalar);
+  /// The same, lane after lane where the vector is short or has several dimensions.
   FailureOr<Value> mapLanes(OpBuilder &b, Operation *op, Type result,
                             function_ref<Value(OpBuilder &, ValueRange)> scalar);
   /// A call of builtin `name` for scalars of type `computed`, the arguments converted to it and the result
@@ -203,6 +206,36 @@ Value MathLowering::call(OpBuilder &b, Location loc, StringRef name, Type comput
   return result == computed ? r : arith::TruncIOp::create(b, loc, result, r).getResult();
 }
 
+// A function inlined lane by lane is too much for the back end to join again; as a loop over memory it is
+// what the loop vectoriser knows best, and the memory is gone afterwards.
+Value MathLowering::loopOverLanes(OpBuilder &b, Operation *op, VectorType result,
+                                  function_ref<Value(OpBuilder &, ValueRange)> scalar) {
+  Location loc = op->getLoc();
+  OpBuilder entry = OpBuilder::atBlockBegin(&op->getParentOfType<func::FuncOp>().getBody().front());
+  auto memoryFor = [&](Type type) -> Value {
+    auto vector = cast<VectorType>(type);
+    return memref::AllocaOp::create(entry, loc, MemRefType::get(vector.getShape(), vector.getElementType()),
+                                    entry.getI64IntegerAttr(64));
+  };
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1),
+        count = arith::ConstantIndexOp::create(b, loc, result.getNumElements());
+  SmallVector<Value> inputs;
+  for (Value operand : op->getOperands()) {
+    inputs.push_back(memoryFor(operand.getType()));
+    vector::StoreOp::create(b, loc, operand, inputs.back(), ValueRange{zero});
+  }
+  Value output = memoryFor(result);
+  scf::ForOp::create(b, loc, zero, count, one, ValueRange{},
+                     [&](OpBuilder &inner, Location l, Value lane, ValueRange) {
+                       SmallVector<Value> scalars;
+                       for (Value input : inputs)
+                         scalars.push_back(memref::LoadOp::create(inner, l, input, lane));
+                       memref::StoreOp::create(inner, l, scalar(inner, scalars), output, lane);
+                       scf::YieldOp::create(inner, l);
+                     });
+  return vector::LoadOp::create(b, loc, result, output, ValueRange{zero});
+}
+
 FailureOr<Value> MathLowering::mapLanes(OpBuilder &b, Operation *op, Type result,
                                         function_ref<Value(OpBuilder &, ValueRange)> scalar) {
   auto vector = dyn_cast<VectorType>(result);
@@ -210,6 +243,13 @@ FailureOr<Value> MathLowering::mapLanes(OpBuilder &b, Operation *op, Type result
     return scalar(b, op->getOperands());
   if (vector.isScalable())
     return op->emitOpError("on a scalable vector is not supported; use a fixed width"), failure();
+  auto inMemory = [](Type type) {
+    Type element = getElementTypeOrSelf(type);
+    return element.isIndex() || element.getIntOrFloatBitWidth() >= 8;
+  };
+  if (vector.getRank() == 1 && vector.getNumElements() >= 4 && inMemory(vector) &&
+      llvm::all_of(op->getOperandTypes(), inMemory))
+    return loopOverLanes(b, op, vector, scalar);
   SmallVector<Value> lanes;
   SmallVector<SmallVector<Value>> inputs;
   for (Value operand : op->getOperands())
