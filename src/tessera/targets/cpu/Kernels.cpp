@@ -5,6 +5,7 @@
 #include "tessera/targets/cpu/Cpu.h"
 
 #include "tessera/base/Check.h"
+#include "tessera/transforms/leaf/Rewrites.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -12,6 +13,9 @@
 
 using namespace tessera;
 using namespace tessera::cpu;
+
+/// Instances along a dimension that are no tasks of their own.
+static constexpr int64_t maxShortDim = 8;
 
 namespace {
 
@@ -241,6 +245,12 @@ LogicalResult Splitter::makeKernel(Segment &segment, unsigned index) {
     // The outermost three dimensions are tasks; any others, and all of a loop whose extent only the kernel
     // knows, are loops inside.
     unsigned tasks = known ? std::min(rank, 3u) : 0;
+    // Channels and other short dimensions inside are unrolled, and the loop around them vectorised.
+    unsigned row = rank - 1;
+    if (forall->hasAttr(leaf::instancesAttr))
+      while (row > 0 &&
+             getConstantIntValue(forall.getMixedUpperBound()[row]).value_or(maxShortDim + 1) <= maxShortDim)
+        tasks = std::min(tasks, row--);
     for (unsigned d = 0; d < tasks; ++d)
       step.grid[d] = counts[d];
     auto mapped = [&](OpFoldResult v) -> Value {
@@ -261,6 +271,9 @@ LogicalResult Splitter::makeKernel(Segment &segment, unsigned index) {
         stepValue = oneValue;
       }
       auto loop = scf::ForOp::create(k, forall.getLoc(), begin, end, stepValue);
+      if (d == row && forall->hasAttr(leaf::instancesAttr))
+        loop->setAttr(leaf::instancesAttr,
+                      k.getI64IntegerAttr(getConstantIntValue(forall.getMixedUpperBound()[d]).value_or(-1)));
       k.setInsertionPointToStart(loop.getBody());
       Value iv = loop.getInductionVar();
       if (d < tasks) {

@@ -264,11 +264,17 @@ std::string cpu::writeDefaultSchedule(func::FuncOp payload, const TargetInfo &in
   }
   if (isEmpty)
     out.note(payload.getBody().front().getOps<scf::ForallOp>().empty() ? "one task" : "instances as tasks");
+  bool isMarked = llvm::any_of(payload.getBody().front().getOps<scf::ForallOp>(),
+                               [](scf::ForallOp op) { return op->hasAttr(leaf::instancesAttr); });
+  if (isMarked && info.vectorBytes >= 16)
+    out.loopLine("transform.tessera.vectorize_loops %kernel bytes " + Twine(info.vectorBytes) +
+                 " : !transform.any_op");
   // Packed layers have unrolled what they want unrolled. Sums whose innermost loop runs along the result
   // (windows, products of many matrices) are for the code generator to vectorise: unrolled, it would see no
   // loop.
   if (!isPacked && llvm::none_of(payload.getBody().front().getOps<linalg::GenericOp>(), sumsAlongResult))
-    out.loopLine("transform.tessera.unroll_constant_loops %kernel : !transform.any_op");
+    out.loopLine("transform.tessera.unroll_constant_loops %kernel" +
+                 Twine(isMarked ? " {max_trip = 32, max_ops = 4096}" : "") + " : !transform.any_op");
   out.loopLine("transform.apply_patterns to %kernel { transform.apply_patterns.canonicalization } : "
                "!transform.any_op");
   out.loopLine("transform.apply_cse to %kernel : !transform.any_op");

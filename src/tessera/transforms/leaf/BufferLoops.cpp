@@ -170,6 +170,7 @@ LogicalResult leaf::emitBufferLoops(EmitContext &ctx) {
       accumulated.push_back(i);
   if (reduced.empty() && accumulated.empty()) {
     auto forall = scf::ForallOp::create(b, loc, getAsOpFoldResult(ctx.grid), ValueRange{}, std::nullopt);
+    forall->setAttr(instancesAttr, b.getUnitAttr());
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(forall.getBody());
     SmallVector<Value> ids(forall.getInductionVars());

@@ -17,6 +17,8 @@ inline constexpr llvm::StringLiteral reductionsAttr = "tessera.reductions";
 inline constexpr llvm::StringLiteral numberAttr = "tessera.op";
 /// On a loop over instances: how many neighbours it is good to unroll together.
 inline constexpr llvm::StringLiteral lanesAttr = "tessera.lanes";
+/// On a loop over independent instances: how many there are at most, -1 where that is not known.
+inline constexpr llvm::StringLiteral instancesAttr = "tessera.instances";
 /// Marks one whose combination must keep its order.
 inline constexpr llvm::StringLiteral orderedAttr = "tessera.ordered";
 /// On a float operation that combines elements: their order does not matter, unless the mode is strict.
@@ -52,5 +54,10 @@ LogicalResult vectorizeInstances(RewriterBase &rewriter, linalg::GenericOp op, i
 /// Whether that would pay: the body has loops that LLVM would not vectorise across instances, all of it has a
 /// form on vectors, and lanes read neighbouring elements or at least the same row.
 bool wantsLanes(linalg::GenericOp op);
+
+/// Puts iterations of a loop over independent instances (instancesAttr) that work on memory into the lanes of
+/// vectors of `vectorBytes`. False, and nothing changed, where that is impossible or would not pay: LLVM
+/// vectorises bodies without loops itself.
+bool vectorizeLoop(RewriterBase &rewriter, scf::ForOp loop, int64_t vectorBytes);
 
 } // namespace tessera::leaf

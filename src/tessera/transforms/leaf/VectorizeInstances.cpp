@@ -3,18 +3,23 @@
 // a value that is the same for all instances stays a scalar, others become vectors; a branch runs both sides
 // and selects; a loop runs until the last lane is done, and lanes that are done keep their results. Bodies on
 // tensors have no effects, so a lane that computes in vain does no harm; what it reads is masked.
-#include "tessera/transforms/leaf/Rewrites.h"
+#include "tessera/transforms/leaf/Lanes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/Utils.h"
-#include "mlir/IR/IRMapping.h"
 
 using namespace tessera;
+using namespace tessera::leaf;
 
-// Divisions stop the program when the divisor is zero, so lanes that do not run divide by one.
-static bool isDivision(Operation *op) {
+bool leaf::isDivision(Operation *op) {
   return isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp,
              arith::CeilDivUIOp, arith::FloorDivSIOp>(op);
+}
+
+bool leaf::isElementwise(Operation *op) {
+  auto isScalar = [](Type t) { return t.isIntOrIndexOrFloat(); };
+  return llvm::all_of(op->getResultTypes(), isScalar) && llvm::all_of(op->getOperandTypes(), isScalar) &&
+         OpTrait::hasElementwiseMappableTraits(op) && (isSpeculatable(op) || isDivision(op));
 }
 
 // The first operation of the body that has no form on vectors; null when all have one.
@@ -30,8 +35,7 @@ static Operation *findWithoutVectorForm(linalg::GenericOp op) {
                  arith::ConstantOp, scf::IfOp, scf::ForOp, scf::WhileOp>(inner))
       fine = scalars;
     else
-      fine = scalars && llvm::all_of(inner->getOperandTypes(), isScalar) &&
-             OpTrait::hasElementwiseMappableTraits(inner) && (isSpeculatable(inner) || isDivision(inner));
+      fine = isElementwise(inner);
     if (!fine)
       found = inner;
     return fine ? WalkResult::advance() : WalkResult::interrupt();
@@ -39,51 +43,32 @@ static Operation *findWithoutVectorForm(linalg::GenericOp op) {
   return found;
 }
 
-namespace {
-
-class LaneEmitter {
-public:
-  LaneEmitter(RewriterBase &b, linalg::GenericOp op, int64_t lanes, std::string &why)
-      : b(b), op(op), loc(op.getLoc()), lanes(lanes), why(why) {}
-  LogicalResult run();
-
-private:
-  LogicalResult fail(const Twine &text) {
-    why = text.str();
-    return failure();
+// Sums and multiples of indices in steps are indices in steps.
+std::optional<LaneEmitter::Sequence> LaneEmitter::sequenceOf(Operation &operation, ArrayRef<Value> operands) {
+  if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(operation) ||
+      !operation.getResult(0).getType().isIndex())
+    return std::nullopt;
+  Sequence parts[2];
+  for (unsigned i = 0; i < 2; ++i) {
+    auto it = sequences.find(operands[i]);
+    if (it == sequences.end() && isVarying(operands[i]))
+      return std::nullopt;
+    parts[i] = it == sequences.end() ? Sequence{operands[i], 0} : it->second;
   }
-  VectorType vectorOf(Type type) { return VectorType::get({lanes}, type); }
-  bool isVarying(Value v) { return isa<VectorType>(v.getType()); }
-  Value lookup(Value v) { return map.lookupOrDefault(v); }
-  /// The value in all lanes.
-  Value spread(Value v) {
-    return isVarying(v) ? v : vector::BroadcastOp::create(b, loc, vectorOf(v.getType()), v).getResult();
+  int64_t stride =
+      isa<arith::SubIOp>(operation) ? parts[0].stride - parts[1].stride : parts[0].stride + parts[1].stride;
+  if (isa<arith::MulIOp>(operation)) {
+    unsigned moving = parts[0].stride ? 0 : 1;
+    std::optional<int64_t> factor = getConstantIntValue(parts[1 - moving].first);
+    if (parts[1 - moving].stride || !factor)
+      return std::nullopt;
+    stride = parts[moving].stride * *factor;
   }
-  Value spreadOf(Value v) { return spread(lookup(v)); }
-  Value any(Value m) { return vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, m); }
-  Value allLanes() {
-    return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(vectorOf(b.getI1Type()), true));
-  }
-
-  /// Emits the operations of a block; `mask` holds the lanes that run (null: all).
-  void emitBlock(Block &block, Value mask);
-  void emitOp(Operation &operation, Value mask);
-  void emitElementwise(Operation &operation, Value mask);
-  void emitExtract(tensor::ExtractOp extract, Value mask);
-  void emitIf(scf::IfOp branch, Value mask);
-  SmallVector<Value> emitSide(Block &block, Value mask);
-  void emitFor(scf::ForOp loop, Value mask);
-  void emitWhile(scf::WhileOp loop, Value mask);
-
-  RewriterBase &b;
-  linalg::GenericOp op;
-  Location loc;
-  int64_t lanes;
-  std::string &why;
-  IRMapping map;
-  /// For a vector of indices that are one apart: the first of them.
-  DenseMap<Value, Value> firstOf;
-};
+  IRMapping scalars;
+  Operation *copy = b.clone(operation, scalars);
+  copy->setOperands({parts[0].first, parts[1].first});
+  return Sequence{copy->getResult(0), stride};
+}
 
 void LaneEmitter::emitElementwise(Operation &operation, Value mask) {
   SmallVector<Value> operands;
@@ -96,16 +81,7 @@ void LaneEmitter::emitElementwise(Operation &operation, Value mask) {
     b.clone(operation, map);
     return;
   }
-  // Indices that are one apart stay so under addition of something uniform.
-  Value first;
-  if (isa<arith::AddIOp, arith::SubIOp>(operation) && operation.getResult(0).getType().isIndex())
-    for (unsigned i = 0; i < (isa<arith::AddIOp>(operation) ? 2u : 1u); ++i)
-      if (Value f = firstOf.lookup(operands[i]); f && !isVarying(operands[1 - i])) {
-        IRMapping scalars;
-        scalars.map(operation.getOperand(i), f);
-        scalars.map(operation.getOperand(1 - i), operands[1 - i]);
-        first = b.clone(operation, scalars)->getResult(0);
-      }
+  std::optional<Sequence> sequence = sequenceOf(operation, operands);
   if (mask && isDivision(&operation)) {
     Value one =
         spread(arith::ConstantOp::create(b, loc, b.getIntegerAttr(operation.getResult(0).getType(), 1)));
@@ -119,8 +95,8 @@ void LaneEmitter::emitElementwise(Operation &operation, Value mask) {
   state.addAttributes(operation.getAttrs());
   Operation *made = b.create(state);
   map.map(operation.getResults(), made->getResults());
-  if (first)
-    firstOf[made->getResult(0)] = first;
+  if (sequence)
+    sequences[made->getResult(0)] = *sequence;
 }
 
 void LaneEmitter::emitExtract(tensor::ExtractOp extract, Value mask) {
@@ -135,7 +111,7 @@ void LaneEmitter::emitExtract(tensor::ExtractOp extract, Value mask) {
   Type element = extract.getType();
   auto vector = vectorOf(element);
   bool outer = llvm::any_of(ArrayRef<Value>(indices).drop_back(), [&](Value v) { return isVarying(v); });
-  Value first = indices.empty() ? Value() : firstOf.lookup(indices.back());
+  Value first = indices.empty() ? Value() : firstOf(indices.back());
   Value padding = arith::ConstantOp::create(b, loc, b.getZeroAttr(element));
   if (!outer && first && !mask) {
     indices.back() = first;
@@ -224,13 +200,15 @@ SmallVector<Value> LaneEmitter::emitSide(Block &block, Value mask) {
       yields.push_back(spreadOf(v));
     return yields;
   };
-  bool careful = block
-                     .walk([](Operation *inner) {
-                       return isa<tensor::ExtractOp, scf::ForOp, scf::WhileOp>(inner) || isDivision(inner)
-                                  ? WalkResult::interrupt()
-                                  : WalkResult::advance();
-                     })
-                     .wasInterrupted();
+  bool careful =
+      block
+          .walk([](Operation *inner) {
+            return isa<tensor::ExtractOp, memref::LoadOp, memref::StoreOp, scf::ForOp, scf::WhileOp>(inner) ||
+                           isDivision(inner)
+                       ? WalkResult::interrupt()
+                       : WalkResult::advance();
+          })
+          .wasInterrupted();
   if (!careful)
     return emit();
   SmallVector<Type> types;
@@ -361,7 +339,7 @@ void LaneEmitter::emitOp(Operation &operation, Value mask) {
       return;
     }
     Value step = vector::StepOp::create(b, loc, vectorOf(b.getIndexType()));
-    firstOf[step] = zero;
+    sequences[step] = {zero, 1};
     map.map(index.getResult(), step);
     return;
   }
@@ -373,6 +351,10 @@ void LaneEmitter::emitOp(Operation &operation, Value mask) {
     return emitWhile(loop, mask);
   if (auto extract = dyn_cast<tensor::ExtractOp>(operation))
     return emitExtract(extract, mask);
+  if (auto load = dyn_cast<memref::LoadOp>(operation))
+    return emitLoad(load, mask);
+  if (auto store = dyn_cast<memref::StoreOp>(operation))
+    return emitStore(store, mask);
   emitElementwise(operation, mask);
 }
 
@@ -381,7 +363,8 @@ void LaneEmitter::emitBlock(Block &block, Value mask) {
     emitOp(operation, mask);
 }
 
-LogicalResult LaneEmitter::run() {
+LogicalResult LaneEmitter::run(linalg::GenericOp row) {
+  op = row;
   if (!op.hasPureTensorSemantics() || op.getNumParallelLoops() != op.getNumLoops())
     return fail("it is not a gather over tensors");
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
@@ -424,8 +407,6 @@ LogicalResult LaneEmitter::run() {
   b.replaceOp(op, results);
   return success();
 }
-
-} // namespace
 
 // Values that differ between neighbouring instances, found conservatively in one walk.
 static void findVarying(Block &block, unsigned lastDim, DenseSet<Value> &varying) {
@@ -481,5 +462,5 @@ bool leaf::wantsLanes(linalg::GenericOp op) {
 
 LogicalResult leaf::vectorizeInstances(RewriterBase &rewriter, linalg::GenericOp op, int64_t lanes,
                                        std::string &why) {
-  return LaneEmitter(rewriter, op, lanes, why).run();
+  return LaneEmitter(rewriter, op.getLoc(), lanes, why).run(op);
 }

@@ -111,6 +111,26 @@ void VectorizeInstancesOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInsta
   transform::modifiesPayload(effects);
 }
 
+DiagnosedSilenceableFailure VectorizeLoopsOp::apply(transform::TransformRewriter &rewriter,
+                                                    transform::TransformResults &,
+                                                    transform::TransformState &state) {
+  for (Operation *payload : state.getPayloadOps(getTarget())) {
+    SmallVector<scf::ForOp> loops;
+    payload->walk([&](scf::ForOp loop) {
+      if (loop->hasAttr(leaf::instancesAttr))
+        loops.push_back(loop);
+    });
+    for (scf::ForOp loop : loops)
+      (void)leaf::vectorizeLoop(rewriter, loop, getBytes());
+  }
+  return DiagnosedSilenceableFailure::success();
+}
+
+void VectorizeLoopsOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  transform::onlyReadsHandle(getTargetMutable(), effects);
+  transform::modifiesPayload(effects);
+}
+
 DiagnosedSilenceableFailure UnrollConstantLoopsOp::apply(transform::TransformRewriter &,
                                                          transform::TransformResults &,
                                                          transform::TransformState &state) {
@@ -156,7 +176,8 @@ void SplitBordersOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &
   transform::modifiesPayload(effects);
 }
 
-DiagnosedSilenceableFailure LowerPackedOp::apply(transform::TransformRewriter &rewriter, transform::TransformResults &,
+DiagnosedSilenceableFailure LowerPackedOp::apply(transform::TransformRewriter &rewriter,
+                                                 transform::TransformResults &,
                                                  transform::TransformState &state) {
   nn::packed::Tiles tiles{int64_t(getRows()),   int64_t(getColumns()), int64_t(getBlocks()),
                           int64_t(getUnroll()), int64_t(getTask()),    int64_t(getSplit())};

@@ -95,6 +95,33 @@ def VectorizeInstancesOp : LeafChangeOp<"vectorize_instances"> {
   let assemblyFormat = "$target `lanes` $lanes attr-dict `:` type($target)";
 }
 
+def VectorizeLoopsOp : LeafChangeOp<"vectorize_loops"> {
+  let summary = "put instances that work on memory into the lanes of vectors, loops and branches included";
+  let description = [{
+    For each loop over instances in a kernel whose body has loops or arrays of its own, where neighbours use neighbouring
+    elements. Other loops are left alone: LLVM vectorises plain bodies itself.
+
+    Before:
+    ```mlir
+    scf.for %j = %lo to %hi step %c1 {
+      %s = scf.for %k = %c0 to %n step %c1 … { … load %b[%k * %n + %j] … }
+      memref.store %s, %c[%j]
+    } {tessera.instances = -1}
+    ```
+    After `transform.tessera.vectorize_loops %kernel bytes 64`:
+    ```mlir
+    scf.for %j = %lo to %whole step %c16 {
+      %s = scf.for %k = %c0 to %n step %c1 … { … vector.load %b[%k * %n + %j] … }
+      vector.store %s, %c[%j]
+    }
+    scf.if %rest { … the same under a mask … }
+    ```
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target, ConfinedAttr<I64Attr, [IntMinValue<8>]>:$bytes);
+  let results = (outs);
+  let assemblyFormat = "$target `bytes` $bytes attr-dict `:` type($target)";
+}
+
 def PeelRestOp : LeafRewriteOp<"peel_rest"> {
   let summary = "split off what is left of a loop after whole steps";
   let description = [{

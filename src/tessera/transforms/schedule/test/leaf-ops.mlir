@@ -151,3 +151,64 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+// Instances on memory in lanes: neighbours are vectors, an array of their own has a vector for each element, what is
+// left runs under a mask. A loop whose instances read other rows stays as it is.
+// CHECK-LABEL: func.func @rows
+// CHECK: memref.alloca() {{.*}} : memref<40x16xf32>
+// CHECK: scf.for {{.*}} step %c16
+// CHECK:   scf.for
+// CHECK:     memref.load %{{.*}} : memref<?xf32>
+// CHECK:     vector.load %{{.*}} : memref<?xf32>, vector<16xf32>
+// CHECK:     vector.store %{{.*}} : memref<40x16xf32>, vector<16xf32>
+// CHECK:   vector.store %{{.*}} : memref<?xf32>, vector<16xf32>
+// CHECK: scf.if
+// CHECK:   vector.create_mask
+// CHECK:   vector.maskedload
+// CHECK:   vector.maskedstore
+// CHECK-LABEL: func.func @columns
+// CHECK-NOT: vector.load
+// CHECK: tessera.instances
+module attributes {transform.with_named_sequence} {
+  func.func @rows(%x: memref<?xf32>, %y: memref<?xf32>, %z: memref<?xf32>, %n: index) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c40 = arith.constant 40 : index
+    %own = memref.alloca() : memref<40xf32>
+    scf.for %i = %c0 to %n step %c1 {
+      scf.for %k = %c0 to %c40 step %c1 {
+        %row = arith.muli %k, %n : index
+        %at = arith.addi %row, %i : index
+        %a = memref.load %x[%k] : memref<?xf32>
+        %b = memref.load %y[%at] : memref<?xf32>
+        %p = arith.mulf %a, %b : f32
+        memref.store %p, %own[%k] : memref<40xf32>
+      }
+      %last = memref.load %own[%c1] : memref<40xf32>
+      memref.store %last, %z[%i] : memref<?xf32>
+    } {tessera.instances = -1}
+    return
+  }
+  func.func @columns(%x: memref<?xf32>, %y: memref<?xf32>, %n: index) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    scf.for %i = %c0 to %n step %c1 {
+      %row = arith.muli %i, %n : index
+      %s = scf.for %k = %c0 to %n step %c1 iter_args(%t = %zero) -> f32 {
+        %at = arith.addi %row, %k : index
+        %a = memref.load %x[%at] : memref<?xf32>
+        %u = arith.addf %t, %a : f32
+        scf.yield %u : f32
+      }
+      memref.store %s, %y[%i] : memref<?xf32>
+    } {tessera.instances = -1}
+    return
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    transform.tessera.vectorize_loops %root bytes 64 : !transform.any_op
+    transform.yield
+  }
+}
