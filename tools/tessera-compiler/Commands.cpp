@@ -122,7 +122,8 @@ static int runInstall(InstallArgs &args) {
     else if (part == "memory-plan")
       args.options.memoryPlan = false;
     else
-      return fail(unknownName("part", part, "parts that can be left out", {"fusion", "layout", "memory-plan"}));
+      return fail(unknownName("part", part, "parts that can be left out",
+                              std::vector<std::string>{"fusion", "layout", "memory-plan"}));
   }
   for (const std::string &target : args.options.targets)
     if (!findTarget(target)) {
