@@ -216,7 +216,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--count", type=int, default=2000 if os.environ.get("TESSERA_FULL") else 200)
     parser.add_argument("--compiler", default="tessera cc")
     args = parser.parse_args()
     os.makedirs(args.folder, exist_ok=True)
