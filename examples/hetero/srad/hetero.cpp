@@ -11,8 +11,7 @@ static void diffuse(float *image, size_t imageBytes, float *coefficient, size_t 
                                    "statistics");
   float sum = 0, squares = 0;
   for (int i = 0; i < rows * columns; ++i) {
-    __hetero_parallel_loop(1, 4, image, imageBytes, sums, sumsBytes, rows, columns, 1, sums, sumsBytes,
-                           "sums");
+    __hetero_parallel_loop(1, 3, image, imageBytes, rows, columns, 0, "sums");
     sum += image[i];
     squares += image[i] * image[i];
   }

@@ -69,6 +69,31 @@ void __hpvm_priv(unsigned count, ...) TESSERA_NOTHROW;
 
 #ifdef __cplusplus
 }
+
+/* Atomic updates of an element of a buffer, of any type of number; each returns the value before. */
+#define TESSERA_ATOMIC(name)                                                                                 \
+  template <typename T, typename V> inline T __hetero_atomic_##name(T *element, V value) noexcept {          \
+    return __atomic_fetch_##name(element, static_cast<T>(value), __ATOMIC_RELAXED);                          \
+  }
+TESSERA_ATOMIC(add)
+TESSERA_ATOMIC(sub)
+TESSERA_ATOMIC(min)
+TESSERA_ATOMIC(max)
+TESSERA_ATOMIC(and)
+TESSERA_ATOMIC(or)
+TESSERA_ATOMIC(xor)
+#undef TESSERA_ATOMIC
+template <typename T, typename V> inline T __hetero_atomic_xchg(T *element, V value) noexcept {
+  return __atomic_exchange_n(element, static_cast<T>(value), __ATOMIC_RELAXED);
+}
+/** Stores `desired` where the element is `expected`. */
+template <typename T, typename E, typename V>
+inline T __hetero_atomic_cas(T *element, E expected, V desired) noexcept {
+  T seen = static_cast<T>(expected);
+  __atomic_compare_exchange_n(element, &seen, static_cast<T>(desired), false, __ATOMIC_RELAXED,
+                              __ATOMIC_RELAXED);
+  return seen;
+}
 #endif
 
 #endif

@@ -78,6 +78,25 @@ public:
   std::vector<Capture> captures;
   unsigned rank = 0;
 
+  /// A variable of the graph's level that the node changes. `before` stands for its value at the start of an
+  /// iteration until it is known what the iteration does with it.
+  struct Accumulator {
+    const clang::ValueDecl *decl;
+    Storage *outer;
+    Storage *inner;
+    UnrealizedConversionCastOp before;
+  };
+  std::vector<Accumulator> accumulators;
+  std::set<const clang::ValueDecl *> changed; ///< that matter outside of the node
+  /// What the node yields, and the variables of the level that take it.
+  struct Yielded {
+    Value value;
+    Storage *outer;
+    std::optional<dfg::ReductionKind> kind;
+    Value initial; ///< of the level
+  };
+  std::vector<Yielded> yielded;
+
   Storage *capture(const clang::ValueDecl *decl, clang::SourceLocation at) override {
     if (const auto *var = dyn_cast<clang::VarDecl>(decl); var && var->hasGlobalStorage() &&
                                                           !var->getType().isConstQualified() &&
@@ -95,7 +114,54 @@ public:
     checkListed(decl, at);
     Storage *inner = own(copy(*outer, decl));
     frames.front().vars[decl] = inner;
+    if (outer->kind == Storage::Scalar && changed.count(decl)) {
+      Value v = slots[inner->slot];
+      auto before = UnrealizedConversionCastOp::create(b, current, v.getType(), ValueRange{v});
+      slots[inner->slot] = before.getResult(0);
+      accumulators.push_back({decl, outer, inner, before});
+    }
     return inner;
+  }
+
+  /// Settles what becomes of the variables of the level that the node has changed.
+  void finishAccumulators(clang::SourceLocation at) {
+    for (Accumulator &accumulator : accumulators) {
+      UnrealizedConversionCastOp before = accumulator.before;
+      Value first = before.getResult(0), last = slots[accumulator.inner->slot], start = before.getOperand(0);
+      std::optional<dfg::ReductionKind> kind;
+      if (last != first && rank) {
+        kind = findScalarReduction(last, first);
+        if (kind) {
+          OpBuilder::InsertionGuard guard(b);
+          b.setInsertionPoint(before);
+          TypedAttr identity = dfg::getIdentity(*kind, first.getType());
+          // Not a number is passed over by the kind, but not by the comparison that the program wrote.
+          if (auto real = dyn_cast<FloatType>(first.getType());
+              real && (*kind == dfg::ReductionKind::MinNumF || *kind == dfg::ReductionKind::MaxNumF))
+            identity = b.getFloatAttr(
+                real, APFloat::getInf(real.getFloatSemantics(), *kind == dfg::ReductionKind::MaxNumF));
+          start = arith::ConstantOp::create(b, before.getLoc(), identity);
+        } else if (!first.use_empty()) {
+          failed = true;
+          diag.emitError(at, "the iterations of this loop change '" + accumulator.decl->getNameAsString() +
+                                 "', which they share");
+          diag.note(accumulator.decl->getLocation(),
+                    "the variable is one for all of them; declare it in the loop, or combine it in each "
+                    "iteration by one "
+                    "of '+', '*', '&', '|', '^', a minimum or a maximum, and do not read it otherwise");
+        }
+      }
+      if (last == first)
+        last = start;
+      else if (!rank || kind)
+        yielded.push_back({last, accumulator.outer, kind, graph.slotValue(accumulator.outer->slot)});
+      first.replaceAllUsesWith(start);
+      before.erase();
+    }
+  }
+  Storage *find(const clang::ValueDecl *decl) {
+    auto it = frames.front().vars.find(decl);
+    return it == frames.front().vars.end() ? nullptr : it->second;
   }
 
   bool mayAccess(Object &object, bool writes, clang::SourceLocation at) override {
@@ -207,6 +273,7 @@ public:
     for (const clang::Stmt *child : stmt->children())
       captureAll(child);
   }
+  Value valueOf(Storage *storage) { return slots[storage->slot]; }
   void open() { frames.front().returned = newSlot(constant(b.getI1Type(), 0)); }
 
 private:
@@ -295,11 +362,14 @@ private:
   bool addInput(const clang::ValueDecl *decl, clang::QualType type, const Listed &listed,
                 std::optional<unsigned> sizeArgument);
   void walk(ArrayRef<const clang::Stmt *> stmts, const Lists *task);
-  void emitTask(const Lists &task, ArrayRef<const clang::Stmt *> stmts);
+  void emitTask(const Lists &task, ArrayRef<const clang::Stmt *> stmts, bool isPart);
+  /// Whether a variable is named outside of these statements, and not only in lists.
+  bool isUsedOutside(const clang::ValueDecl *decl, ArrayRef<const clang::Stmt *> stmts) const;
+  void findChangedOutside(LeafTranslator &leaf, ArrayRef<const clang::Stmt *> stmts);
   void emitLoop(const clang::ForStmt *loop, const Lists *task);
   void finishLeaf(LeafTranslator &leaf, Block *body, const Lists &own, std::string name, ValueRange grid,
-                  Location loc);
-  void checkOutputs(LeafTranslator &leaf, const Lists &own);
+                  Location loc, bool isPart);
+  void checkOutputs(LeafTranslator &leaf, const Lists &own, bool isPart);
   std::string uniqueName(std::string name);
   void addHints(dfg::NodeOp node);
   void readHint(const clang::Stmt *stmt);
@@ -316,7 +386,8 @@ private:
   std::vector<Object *> memory; ///< of the graph's inputs
   std::vector<std::string> memoryNames;
   llvm::StringSet<> names;
-  std::vector<std::string> targets; ///< hints of the task or loop at hand
+  std::vector<std::string> targets;  ///< hints of the task or loop at hand
+  ArrayRef<const clang::Stmt *> all; ///< the statements of the graph
 };
 
 } // namespace
@@ -572,6 +643,80 @@ void GraphBuilder::addHints(dfg::NodeOp node) {
   node.setTargetsAttr(b.getStrArrayAttr(list));
 }
 
+static bool holdsMarker(const clang::Stmt *stmt) {
+  if (!stmt)
+    return false;
+  MarkerKind kind;
+  return findMarker(stmt, kind) || llvm::any_of(stmt->children(), holdsMarker);
+}
+
+static bool touchesMemory(const clang::Stmt *stmt) {
+  if (!stmt)
+    return false;
+  if (isa<clang::ArraySubscriptExpr, clang::CallExpr, clang::AtomicExpr>(stmt))
+    return true;
+  if (const auto *unary = dyn_cast<clang::UnaryOperator>(stmt);
+      unary && unary->getOpcode() == clang::UO_Deref)
+    return true;
+  if (const auto *member = dyn_cast<clang::MemberExpr>(stmt); member && member->isArrow())
+    return true;
+  return llvm::any_of(stmt->children(), touchesMemory);
+}
+
+// Whether a statement of a task that holds loops has to run in a node, not between the nodes.
+static bool computes(const clang::Stmt *stmt) {
+  if (holdsMarker(stmt) || isa<clang::ReturnStmt, clang::NullStmt>(stmt))
+    return false;
+  return !isa<clang::DeclStmt, clang::Expr>(stmt) || touchesMemory(stmt);
+}
+
+static unsigned countUses(const clang::Stmt *stmt, const clang::ValueDecl *decl) {
+  if (!stmt)
+    return 0;
+  MarkerKind kind;
+  if (isa<clang::CallExpr>(stmt) && findMarker(stmt, kind))
+    return 0;
+  if (const auto *ref = dyn_cast<clang::DeclRefExpr>(stmt))
+    return ref->getDecl() == decl;
+  unsigned count = 0;
+  for (const clang::Stmt *child : stmt->children())
+    count += countUses(child, decl);
+  return count;
+}
+
+static void findAssigned(const clang::Stmt *stmt, std::set<const clang::ValueDecl *> &assigned) {
+  if (!stmt)
+    return;
+  const clang::Expr *target = nullptr;
+  if (const auto *binary = dyn_cast<clang::BinaryOperator>(stmt); binary && binary->isAssignmentOp())
+    target = binary->getLHS();
+  if (const auto *unary = dyn_cast<clang::UnaryOperator>(stmt); unary && unary->isIncrementDecrementOp())
+    target = unary->getSubExpr();
+  if (target)
+    if (const auto *ref = dyn_cast<clang::DeclRefExpr>(target->IgnoreParenCasts()))
+      assigned.insert(ref->getDecl());
+  for (const clang::Stmt *child : stmt->children())
+    findAssigned(child, assigned);
+}
+
+bool GraphBuilder::isUsedOutside(const clang::ValueDecl *decl, ArrayRef<const clang::Stmt *> stmts) const {
+  unsigned inside = 0, total = 0;
+  for (const clang::Stmt *stmt : stmts)
+    inside += countUses(stmt, decl);
+  for (const clang::Stmt *stmt : all)
+    total += countUses(stmt, decl);
+  return total > inside;
+}
+
+void GraphBuilder::findChangedOutside(LeafTranslator &leaf, ArrayRef<const clang::Stmt *> stmts) {
+  std::set<const clang::ValueDecl *> assigned;
+  for (const clang::Stmt *stmt : stmts)
+    findAssigned(stmt, assigned);
+  for (const clang::ValueDecl *decl : assigned)
+    if (level.knows(decl) && isUsedOutside(decl, stmts))
+      leaf.changed.insert(decl);
+}
+
 void GraphBuilder::walk(ArrayRef<const clang::Stmt *> stmts, const Lists *task) {
   for (size_t i = 0; i < stmts.size(); ++i) {
     const clang::Stmt *stmt = stmts[i];
@@ -595,7 +740,7 @@ void GraphBuilder::walk(ArrayRef<const clang::Stmt *> stmts, const Lists *task) 
         if (isChildGraph(inner))
           walk(inner, &*own);
         else
-          emitTask(*own, inner);
+          emitTask(*own, inner, /*isPart=*/false);
         break;
       }
       case MarkerKind::SectionBegin:
@@ -625,6 +770,14 @@ void GraphBuilder::walk(ArrayRef<const clang::Stmt *> stmts, const Lists *task) 
         level.failed = true;
         break;
       }
+      continue;
+    }
+    if (task && computes(stmt)) {
+      // What a task computes beside its loops is a node of its own, up to the next loop.
+      size_t first = i;
+      while (i + 1 < stmts.size() && computes(stmts[i + 1]))
+        ++i;
+      emitTask(*task, stmts.slice(first, i + 1 - first), /*isPart=*/true);
       continue;
     }
     if (const auto *compound = dyn_cast<clang::CompoundStmt>(stmt)) {
@@ -667,21 +820,31 @@ void GraphBuilder::walk(ArrayRef<const clang::Stmt *> stmts, const Lists *task) 
   }
 }
 
-void GraphBuilder::emitTask(const Lists &task, ArrayRef<const clang::Stmt *> stmts) {
+void GraphBuilder::emitTask(const Lists &task, ArrayRef<const clang::Stmt *> stmts, bool isPart) {
   targets.clear();
   for (const clang::Stmt *stmt : stmts)
     findHints(stmt, [&](const clang::Stmt *hint) { readHint(hint); });
-  Location loc = level.getLoc(task.call->getBeginLoc());
+  Location loc = level.getLoc(isPart ? stmts.front()->getBeginLoc() : task.call->getBeginLoc());
   auto holder = func::FuncOp::create(loc, "leaf", b.getFunctionType({}, {}));
   Block *entry = holder.addEntryBlock();
   OpBuilder inner = OpBuilder::atBlockBegin(entry);
   LeafTranslator leaf(inner, level, task, entry);
+  findChangedOutside(leaf, stmts);
   for (const clang::Stmt *stmt : stmts)
     leaf.captureAll(stmt);
   leaf.open();
   leaf.emitStmts(stmts);
+  leaf.finishAccumulators(task.call->getBeginLoc());
+  // Numbers that a part of a task declares are there for the next one.
+  if (isPart)
+    for (const clang::Stmt *stmt : stmts)
+      if (const auto *decls = dyn_cast<clang::DeclStmt>(stmt))
+        for (const clang::Decl *decl : decls->decls())
+          if (const auto *var = dyn_cast<clang::VarDecl>(decl); var && isUsedOutside(var, stmts))
+            if (Storage *made = leaf.find(var); made && made->kind == Storage::Scalar)
+              leaf.yielded.push_back({leaf.valueOf(made), level.declare(var), std::nullopt, Value()});
   std::string name = task.name.empty() ? "task" : task.name;
-  finishLeaf(leaf, entry, task, name, {}, loc);
+  finishLeaf(leaf, entry, task, name, {}, loc, isPart);
   holder.erase();
 }
 
@@ -860,15 +1023,17 @@ void GraphBuilder::emitLoop(const clang::ForStmt *outer, const Lists *task) {
       id = arith::AddIOp::create(inner, loc, id, take(firsts[d]));
     leaf.bindId(dim.var, id, valueType(dim.var->getType(), b.getContext(), ast));
   }
+  findChangedOutside(leaf, stmts);
   for (const clang::Stmt *stmt : stmts)
     leaf.captureAll(stmt);
   leaf.emitStmts(stmts);
+  leaf.finishAccumulators(marker->getBeginLoc());
   std::string name = !own->name.empty() ? own->name : task && !task->name.empty() ? task->name : "loop";
-  finishLeaf(leaf, entry, *own, name, grid, loc);
+  finishLeaf(leaf, entry, *own, name, grid, loc, /*isPart=*/false);
   holder.erase();
 }
 
-void GraphBuilder::checkOutputs(LeafTranslator &leaf, const Lists &own) {
+void GraphBuilder::checkOutputs(LeafTranslator &leaf, const Lists &own, bool isPart) {
   for (const LeafTranslator::Capture &capture : leaf.captures) {
     if (!capture.object || !capture.object->decl)
       continue;
@@ -883,7 +1048,7 @@ void GraphBuilder::checkOutputs(LeafTranslator &leaf, const Lists &own) {
     }
   }
   for (const Listed &listed : own.outputs) {
-    if (!listed.decl || !listed.size)
+    if (!listed.decl || !listed.size || isPart)
       continue;
     bool found = false;
     for (const LeafTranslator::Capture &capture : leaf.captures)
@@ -897,8 +1062,8 @@ void GraphBuilder::checkOutputs(LeafTranslator &leaf, const Lists &own) {
 }
 
 void GraphBuilder::finishLeaf(LeafTranslator &leaf, Block *entry, const Lists &own, std::string name,
-                              ValueRange grid, Location loc) {
-  checkOutputs(leaf, own);
+                              ValueRange grid, Location loc, bool isPart) {
+  checkOutputs(leaf, own, isPart);
   if (leaf.failed) {
     level.failed = true;
     return;
@@ -913,12 +1078,25 @@ void GraphBuilder::finishLeaf(LeafTranslator &leaf, Block *entry, const Lists &o
     inputs.push_back(capture.object ? capture.object->memory : capture.value);
     ports.push_back(dfg::PortAttr::get(context, mode, dfg::ReductionAttr()));
   }
-  auto node = dfg::NodeOp::create(b, loc, uniqueName(name), grid, inputs, ports, TypeRange{},
-                                  ArrayRef<dfg::ResultAttr>{});
+  SmallVector<Type> types;
+  SmallVector<dfg::ResultAttr> modes;
+  SmallVector<Value> values;
+  for (const LeafTranslator::Yielded &yielded : leaf.yielded) {
+    values.push_back(yielded.value);
+    types.push_back(yielded.value.getType());
+    auto reduction = yielded.kind ? dfg::ReductionAttr::get(context, *yielded.kind, FlatSymbolRefAttr())
+                                  : dfg::ReductionAttr();
+    modes.push_back(dfg::ResultAttr::get(
+        context, yielded.kind ? dfg::ResultMode::Reduce : dfg::ResultMode::Gather, reduction, {}));
+  }
+  auto node = dfg::NodeOp::create(b, loc, uniqueName(name), grid, inputs, ports, types, modes);
   addHints(node);
   Block *to = node.getBodyBlock();
   for (auto [from, arg] : llvm::zip(entry->getArguments(), to->getArguments())) {
     arg.setLoc(from.getLoc());
+    for (Value &v : values)
+      if (v == from)
+        v = arg;
     from.replaceAllUsesWith(arg);
   }
   // The builder may have left a terminator.
@@ -926,8 +1104,13 @@ void GraphBuilder::finishLeaf(LeafTranslator &leaf, Block *entry, const Lists &o
     to->back().erase();
   to->getOperations().splice(to->end(), entry->getOperations());
   OpBuilder end = OpBuilder::atBlockEnd(to);
-  dfg::YieldOp::create(end, loc);
+  dfg::YieldOp::create(end, loc, values);
   unsigned result = 0;
+  for (const LeafTranslator::Yielded &yielded : leaf.yielded) {
+    Value v = node.getResult(result++);
+    level.setSlot(yielded.outer->slot,
+                  yielded.kind ? dfg::buildCombine(b, loc, *yielded.kind, yielded.initial, v) : v);
+  }
   for (LeafTranslator::Capture &capture : leaf.captures)
     if (capture.writes)
       capture.object->memory = node.getResult(result++);
@@ -952,6 +1135,7 @@ bool GraphBuilder::build(const clang::FunctionDecl *root, ArrayRef<const clang::
     holder.erase();
     return false;
   }
+  all = stmts;
   walk(stmts, nullptr);
   if (level.failed) {
     holder.erase();

@@ -50,4 +50,8 @@ void useValues(dfg::GraphOp graph, Launch &launch);
 /// Sums and the like over a parallel loop's iterations become reductions.
 void findReductions(dfg::GraphOp graph);
 
+/// The kind by which an iteration combines a variable with other things, given what the variable holds before
+/// and after; none where it does something else, or looks at it on the way.
+std::optional<dfg::ReductionKind> findScalarReduction(Value last, Value first);
+
 } // namespace tessera::heterocpp

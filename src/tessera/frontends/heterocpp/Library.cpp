@@ -350,6 +350,10 @@ std::optional<RValue> Translator::emitAtomicOn(StringRef name, Place place,
   name.consume_front("fetch_and_");
   name.consume_front("fetch_");
   name.consume_back("_n");
+  // Clang names the __sync functions by the size.
+  for (StringRef size : {"_1", "_2", "_4", "_8"})
+    name.consume_back(size);
+  isNew |= name.consume_back("_fetch");
   name.consume_back("_and");
   if (!place.object || !isScalar(place.type)) {
     unsupported(call->getExprLoc(), "an atomic operation on a local variable or an object",
@@ -399,6 +403,11 @@ std::optional<RValue> Translator::emitAtomicOn(StringRef name, Place place,
     if (v.getType() != type)
       v = arith::ExtUIOp::create(b, current, type, v);
     Value old = memref::AtomicRMWOp::create(b, current, type, *kind, v, place.object->memory, place.offset);
+    if (isNew && (name == "min" || name == "max")) {
+      Value less = compare(clang::BO_LT, old, v, place.type);
+      return RValue::of(name == "min" ? arith::SelectOp::create(b, current, less, old, v)
+                                      : arith::SelectOp::create(b, current, less, v, old));
+    }
     if (isNew) {
       clang::BinaryOperatorKind op = llvm::StringSwitch<clang::BinaryOperatorKind>(name)
                                          .Case("and", clang::BO_And)
@@ -411,34 +420,52 @@ std::optional<RValue> Translator::emitAtomicOn(StringRef name, Place place,
   }
   if (name.starts_with("compare_exchange") || name == "bool_compare_and_swap" ||
       name == "val_compare_and_swap" || name == "cas" || name == "cmpxchg") {
+    if (real) {
+      unsupported(call->getExprLoc(), "compare-exchange of '" + place.type.getAsString() + "'",
+                  "use an atomic addition, minimum, maximum or exchange, or keep the number's bits in an "
+                  "integer");
+      return zeroOf(call->getType(), call->getBeginLoc());
+    }
     // compare_exchange takes the expected value by reference and puts the old one there.
     bool standard = name.starts_with("compare_exchange");
+    auto widened = [&](Value v) {
+      return v && v.getType() != type ? arith::ExtUIOp::create(b, current, type, v).getResult() : v;
+    };
     Place expectedPlace;
-    Value expected;
+    Value expected, wanted;
     if (standard) {
-      expectedPlace = args[0]->getType()->isPointerType() ? resolve(emit(args[0]).place) : emitPlace(args[0]);
+      expectedPlace = resolve(args[0]->getType()->isPointerType() ? emit(args[0]).place : emitPlace(args[0]));
       expected = load(expectedPlace, call->getExprLoc()).scalar;
+      // The form without _n takes the new value by its address.
+      wanted = args[1]->getType()->isPointerType()
+                   ? load(resolve(emit(args[1]).place), call->getExprLoc()).scalar
+                   : operand(1);
     } else {
       expected = operand(0);
+      wanted = operand(1);
     }
-    Value wanted = operand(1);
+    expected = widened(expected);
+    wanted = widened(wanted);
     if (!expected || !wanted)
       return zeroOf(call->getType(), call->getBeginLoc());
     auto update = memref::GenericAtomicRMWOp::create(b, current, place.object->memory, place.offset);
-    Value equal;
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(update.getBody());
-      equal = compare(clang::BO_EQ, update.getCurrentValue(), expected, place.type);
+      Value equal =
+          arith::CmpIOp::create(b, current, arith::CmpIPredicate::eq, update.getCurrentValue(), expected);
       Value next = arith::SelectOp::create(b, current, equal, wanted, update.getCurrentValue());
       memref::AtomicYieldOp::create(b, current, next);
     }
-    // The operation gives the new value; only a change from the expected one succeeded.
+    // The operation gives the old value.
     Value old = update.getResult();
-    Value done = compare(clang::BO_EQ, old, wanted, place.type);
+    Value done = arith::CmpIOp::create(b, current, arith::CmpIPredicate::eq, old, expected);
     if (standard) {
-      unsupported(call->getExprLoc(), "compare-exchange that reports the old value",
-                  "use '__hetero_atomic_cas(pointer, expected, desired)', or an atomic minimum or maximum");
+      // Where it succeeded, the old value is the expected one: storing it changes nothing.
+      Value seen = old;
+      if (Type value = valueType(place.type, b.getContext(), ast); value != type)
+        seen = arith::CmpIOp::create(b, current, arith::CmpIPredicate::ne, old, zero(type));
+      store(expectedPlace, RValue::of(seen), call->getExprLoc());
       return RValue::of(done);
     }
     return name == "bool_compare_and_swap" ? RValue::of(done) : RValue::of(old);

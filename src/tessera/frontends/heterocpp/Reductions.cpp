@@ -21,9 +21,29 @@ struct Update {
 };
 } // namespace
 
-// max(a, b) as a comparison and a selection, in either order.
-static std::optional<ReductionKind> getSelected(arith::SelectOp choice, Value old, Value &other) {
-  Operation *test = choice.getCondition().getDefiningOp();
+// The same number, also where it is computed or loaded twice from memory that nothing writes.
+static bool isSame(Value a, Value b) {
+  if (a == b)
+    return true;
+  Operation *l = a.getDefiningOp(), *r = b.getDefiningOp();
+  if (!l || !r || l->getName() != r->getName() || l->getNumRegions() ||
+      l->getNumOperands() != r->getNumOperands() || l->getAttrDictionary() != r->getAttrDictionary() ||
+      a.getType() != b.getType())
+    return false;
+  if (auto load = dyn_cast<memref::LoadOp>(l)) {
+    for (Operation *user : load.getMemRef().getUsers())
+      if (!isa<memref::LoadOp>(user))
+        return false;
+  } else if (!isMemoryEffectFree(l)) {
+    return false;
+  }
+  return llvm::all_of(llvm::zip(l->getOperands(), r->getOperands()),
+                      [](auto pair) { return isSame(std::get<0>(pair), std::get<1>(pair)); });
+}
+
+// max(a, b) as a comparison and a choice between two values, in either order.
+static std::optional<ReductionKind> getChosen(Value condition, Value yes, Value no, Value old, Value &other) {
+  Operation *test = condition.getDefiningOp();
   if (!test)
     return std::nullopt;
   Value l, r;
@@ -49,9 +69,9 @@ static std::optional<ReductionKind> getSelected(arith::SelectOp choice, Value ol
   } else {
     return std::nullopt;
   }
-  bool straight = choice.getTrueValue() == l && choice.getFalseValue() == r;
-  bool crossed = choice.getTrueValue() == r && choice.getFalseValue() == l;
-  if ((!straight && !crossed) || (l != old && r != old))
+  bool straight = isSame(yes, l) && isSame(no, r);
+  bool crossed = isSame(yes, r) && isSame(no, l);
+  if ((!straight && !crossed) || (l != old && r != old) || (yes != old && no != old))
     return std::nullopt;
   other = l == old ? r : l;
   bool minimum = less == straight;
@@ -60,6 +80,10 @@ static std::optional<ReductionKind> getSelected(arith::SelectOp choice, Value ol
   if (isUnsigned)
     return minimum ? ReductionKind::MinUI : ReductionKind::MaxUI;
   return minimum ? ReductionKind::MinSI : ReductionKind::MaxSI;
+}
+
+static std::optional<ReductionKind> getSelected(arith::SelectOp choice, Value old, Value &other) {
+  return getChosen(choice.getCondition(), choice.getTrueValue(), choice.getFalseValue(), old, other);
 }
 
 // The operation that combines what was loaded with something else.
@@ -82,6 +106,107 @@ static std::optional<ReductionKind> getCombination(Operation *op, Value old, Val
       {"arith.xori", ReductionKind::XOrI}};
   auto it = kinds.find(op->getName().getStringRef().str());
   return it == kinds.end() ? std::nullopt : std::optional(it->second);
+}
+
+namespace {
+/// The way of an accumulator through one iteration: combinations of one kind, in branches and loops.
+class Chain {
+public:
+  std::optional<ReductionKind> kind;
+
+  /// Whether `v` is `start` combined with other things, by one kind, and nothing else looks at it on the way.
+  bool isReduction(Value v, Value start) {
+    return follow(v, start) && llvm::all_of(values, [&](Value on) {
+             return llvm::all_of(on.getUses(), [&](OpOperand &use) { return taken.contains(&use); });
+           });
+  }
+
+private:
+  bool follow(Value v, Value start) {
+    values.push_back(v);
+    if (v == start)
+      return true;
+    Operation *op = v.getDefiningOp();
+    if (!op)
+      return false;
+    unsigned at = cast<OpResult>(v).getResultNumber();
+    auto through = [&](Operation *terminator, Value from) {
+      taken.insert(&terminator->getOpOperand(at));
+      return follow(terminator->getOperand(at), from);
+    };
+    if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      if (branch.getElseRegion().empty())
+        return false;
+      OpOperand &yes = branch.thenYield()->getOpOperand(at), &no = branch.elseYield()->getOpOperand(at);
+      if (isMinimum(branch.getCondition(), yes, no, start))
+        return true;
+      return through(branch.thenYield(), start) && through(branch.elseYield(), start);
+    }
+    // A choice by something else: a combination, or none.
+    if (auto choice = dyn_cast<arith::SelectOp>(op)) {
+      OpOperand &yes = choice.getTrueValueMutable(), &no = choice.getFalseValueMutable();
+      if (isMinimum(choice.getCondition(), yes, no, start))
+        return true;
+      taken.insert(&yes);
+      taken.insert(&no);
+      return follow(yes.get(), start) && follow(no.get(), start);
+    }
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      taken.insert(&loop.getInitArgsMutable()[at]);
+      return follow(loop.getInitArgs()[at], start) &&
+             through(loop.getBody()->getTerminator(), loop.getRegionIterArg(at));
+    }
+    for (OpOperand &operand : op->getOpOperands()) {
+      std::optional<ReductionKind> found;
+      Value other;
+      // What is taken away is added with another sign.
+      if (isa<arith::SubFOp, arith::SubIOp>(op) && operand.getOperandNumber() == 0)
+        found = isa<arith::SubFOp>(op) ? ReductionKind::AddF : ReductionKind::AddI;
+      else
+        found = getCombination(op, operand.get(), other);
+      if (!found || (kind && *kind != *found))
+        continue;
+      Chain before = *this;
+      kind = found;
+      if (follow(operand.get(), start)) {
+        taken.insert(&operand);
+        return true;
+      }
+      *this = before;
+    }
+    return false;
+  }
+
+  // condition ? yes : no as a minimum or maximum of the accumulator and something else.
+  bool isMinimum(Value condition, OpOperand &yes, OpOperand &no, Value start) {
+    Operation *test = condition.getDefiningOp();
+    if (!test)
+      return false;
+    for (OpOperand &compared : test->getOpOperands()) {
+      Value other;
+      std::optional<ReductionKind> found = getChosen(condition, yes.get(), no.get(), compared.get(), other);
+      if (!found || (kind && *kind != *found))
+        continue;
+      Chain before = *this;
+      kind = found;
+      if (follow(compared.get(), start)) {
+        taken.insert(&compared);
+        taken.insert(yes.get() == compared.get() ? &yes : &no);
+        return true;
+      }
+      *this = before;
+    }
+    return false;
+  }
+
+  DenseSet<OpOperand *> taken;
+  SmallVector<Value> values;
+};
+} // namespace
+
+std::optional<ReductionKind> heterocpp::findScalarReduction(Value last, Value first) {
+  Chain chain;
+  return chain.isReduction(last, first) ? chain.kind : std::nullopt;
 }
 
 // All uses of the memory as updates of one kind; none when there is another.
@@ -240,6 +365,8 @@ static void useReduction(dfg::NodeOp node, unsigned input, const Update &update)
     if (a == node.getRank() + input)
       continue;
     to->getArgument(k).setLoc(from->getArgument(a).getLoc());
+    if (value == from->getArgument(a))
+      value = to->getArgument(k);
     from->getArgument(a).replaceAllUsesWith(to->getArgument(k++));
   }
   SmallVector<Value> yielded(node.getYieldOp().getValues());

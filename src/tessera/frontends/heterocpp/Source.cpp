@@ -19,14 +19,27 @@ bool SourceUnit::HandleTopLevelDecl(clang::DeclGroupRef group) {
   return true;
 }
 
+// What is stored becomes the result of an operation of the leaf also where it is an argument: leaves are made
+// anew with other arguments, and a result moves along. Folding removes it again.
+static void nameStoredArguments(dfg::GraphOp graph) {
+  graph.walk([](memref::StoreOp store) {
+    if (!isa<BlockArgument>(store.getValue()))
+      return;
+    OpBuilder b(store);
+    Value v = store.getValue();
+    store.getValueMutable().assign(arith::BitcastOp::create(b, store.getLoc(), v.getType(), v));
+  });
+}
+
 void SourceUnit::HandleTranslationUnit(clang::ASTContext &context) {
   ast = &context;
   if (context.getDiagnostics().hasErrorOccurred())
     return;
   const clang::SourceManager &sources = context.getSourceManager();
   for (const clang::Decl *decl : decls)
-    // Markers in the headers of the system would be news.
-    if (!sources.isInSystemHeader(decl->getLocation()))
+    // Markers in the headers of the system would be news; ours has the templates that launch lambdas.
+    if (!sources.isInSystemHeader(decl->getLocation()) ||
+        sources.getFilename(decl->getLocation()).ends_with("tessera/hetero.hpp"))
       visit(decl);
   if (diag.errors || launches.empty())
     return;
@@ -37,6 +50,7 @@ void SourceUnit::HandleTranslationUnit(clang::ASTContext &context) {
     return;
   for (auto graph : module->getOps<dfg::GraphOp>()) {
     findReductions(graph);
+    nameStoredArguments(graph);
     // Launches of one graph pass their arguments alike.
     Launch *first = nullptr;
     for (Launch &launch : launches) {
