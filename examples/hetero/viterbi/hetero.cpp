@@ -15,14 +15,15 @@ static void decode(const uint8_t *received, size_t receivedBytes, const uint8_t 
       cost[s] = s == 0 ? 0 : 10000;
     for (int i = 0; i < Viterbi::length; ++i) {
       int got = received[(m * Viterbi::length + i) * 2] | received[(m * Viterbi::length + i) * 2 + 1] << 1;
-      for (int s = 0; s < Viterbi::states; ++s) {
-        // State s is reached from the two states that end in its upper five bits.
-        int a = s >> 1, b = (s >> 1) + Viterbi::states / 2, bit = s & 1;
-        int da = expected[a * 2 + bit] ^ got, db = expected[b * 2 + bit] ^ got;
-        int ca = cost[a] + (da & 1) + (da >> 1), cb = cost[b] + (db & 1) + (db >> 1);
-        next[s] = ca <= cb ? ca : cb;
-        choices[(m * Viterbi::length + i) * Viterbi::states + s] = uint8_t(ca <= cb ? 0 : 1);
-      }
+      // Two states are reached from the two that end in their upper five bits.
+      for (int a = 0; a < Viterbi::states / 2; ++a)
+        for (int bit = 0; bit < 2; ++bit) {
+          int s = a * 2 + bit;
+          int da = expected[s] ^ got, db = expected[s + Viterbi::states] ^ got;
+          int ca = cost[a] + (da & 1) + (da >> 1), cb = cost[a + Viterbi::states / 2] + (db & 1) + (db >> 1);
+          next[s] = ca <= cb ? ca : cb;
+          choices[(m * Viterbi::length + i) * Viterbi::states + s] = uint8_t(ca <= cb ? 0 : 1);
+        }
       for (int s = 0; s < Viterbi::states; ++s)
         cost[s] = next[s];
     }
