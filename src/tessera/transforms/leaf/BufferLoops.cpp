@@ -128,7 +128,7 @@ void Loops::finish() {
 }
 
 // Adds the private copies of port `i`, in their order, to its memory.
-static void mergeCopies(EmitContext &ctx, unsigned i, Value copies) {
+static void mergeCopies(EmitContext &ctx, unsigned i, Value copies, dfg::ReductionAttr reduction) {
   OpBuilder &b = ctx.b;
   auto type = cast<MemRefType>(ctx.inputs[i].getType());
   unsigned rank = type.getRank();
@@ -141,10 +141,145 @@ static void mergeCopies(EmitContext &ctx, unsigned i, Value copies) {
   iterators[0] = utils::IteratorType::reduction;
   linalg::GenericOp::create(b, ctx.loc, TypeRange{}, ValueRange{copies}, ValueRange{ctx.inputs[i]}, maps,
                             iterators, [&](OpBuilder &inner, Location l, ValueRange args) {
-                              Value v = dfg::buildCombine(inner, l, ctx.node.getPort(i).getReduction(),
-                                                          args[1], args[0], ctx.node);
+                              Value v = dfg::buildCombine(inner, l, reduction, args[1], args[0], ctx.node);
                               linalg::YieldOp::create(inner, l, v);
                             });
+}
+
+// How atomic operations combine, where no order of them can be told from another.
+static std::optional<dfg::ReductionKind> getCombination(arith::AtomicRMWKind kind) {
+  using A = arith::AtomicRMWKind;
+  using R = dfg::ReductionKind;
+  switch (kind) {
+  case A::addi:
+    return R::AddI;
+  case A::addf:
+    return R::AddF;
+  case A::maxs:
+    return R::MaxSI;
+  case A::mins:
+    return R::MinSI;
+  case A::maxu:
+    return R::MaxUI;
+  case A::minu:
+    return R::MinUI;
+  case A::ori:
+    return R::OrI;
+  case A::andi:
+    return R::AndI;
+  default:
+    return std::nullopt;
+  }
+}
+
+// What all instances do to memory that they only change by atomic operations of one kind, without a look at
+// it; null where they do something else.
+static dfg::ReductionAttr getAtomicReduction(dfg::NodeOp node, unsigned input) {
+  auto type = dyn_cast<MemRefType>(node.getInputs()[input].getType());
+  Value memory = node.getInputArgs()[input];
+  if (!type || node.getPort(input).getMode() != dfg::PortMode::InOut || memory.use_empty())
+    return {};
+  std::optional<dfg::ReductionKind> found;
+  for (Operation *user : memory.getUsers()) {
+    auto atomic = dyn_cast<memref::AtomicRMWOp>(user);
+    std::optional<dfg::ReductionKind> kind =
+        atomic && atomic->use_empty() ? getCombination(atomic.getKind()) : std::nullopt;
+    if (!kind || (found && *found != *kind))
+      return {};
+    found = kind;
+  }
+  return dfg::ReductionAttr::get(node.getContext(), *found, FlatSymbolRefAttr());
+}
+
+// Instances that count in shared memory: where there are many more of them than counters, each chunk of them
+// counts in a copy of its own. Returns 1 where that happens and 0 where it does not, as the extents say when
+// the program runs; null when there is nothing to count.
+static Value emitPrivateCounters(Loops &loops) {
+  EmitContext &ctx = loops.ctx;
+  dfg::NodeOp node = ctx.node;
+  OpBuilder &b = ctx.b;
+  Location loc = ctx.loc;
+  SmallVector<dfg::ReductionAttr> reductions;
+  for (unsigned i = 0; i < node.getInputs().size(); ++i)
+    reductions.push_back(getAtomicReduction(node, i));
+  int64_t chunks = ctx.options.accumulateChunks;
+  if (!node.getRank() || chunks < 2 ||
+      llvm::none_of(reductions, [](dfg::ReductionAttr r) { return bool(r); }))
+    return {};
+  Value zero = loops.index(0), one = loops.index(1), instances = ctx.grid[0], counters = one;
+  for (Value extent : ArrayRef<Value>(ctx.grid).drop_front())
+    instances = arith::MulIOp::create(b, loc, instances, extent);
+  SmallVector<SmallVector<Value>> extents(reductions.size());
+  for (auto [i, reduction] : llvm::enumerate(reductions)) {
+    if (!reduction)
+      continue;
+    auto type = cast<MemRefType>(ctx.inputs[i].getType());
+    Value size = one;
+    for (int64_t d = 0; d < type.getRank(); ++d) {
+      Value extent = memref::DimOp::create(b, loc, ctx.inputs[i], d);
+      size = arith::MulIOp::create(b, loc, size, extent);
+      if (type.isDynamicDim(d))
+        extents[i].push_back(extent);
+    }
+    counters = arith::AddIOp::create(b, loc, counters, size);
+  }
+  // Copies that are cleared and added up cost as much as they have counters.
+  Value worth =
+      arith::DivUIOp::create(b, loc, instances, arith::MulIOp::create(b, loc, counters, loops.index(chunks)));
+  Value pays = arith::MinSIOp::create(b, loc, worth, one);
+  Value count = arith::MulIOp::create(b, loc, pays, loops.index(chunks));
+  loops.ports.assign(reductions.size(), Value());
+  loops.copies.assign(reductions.size(), Value());
+  for (auto [i, reduction] : llvm::enumerate(reductions)) {
+    if (!reduction)
+      continue;
+    auto type = cast<MemRefType>(ctx.inputs[i].getType());
+    SmallVector<int64_t> shape(type.getShape());
+    shape.insert(shape.begin(), ShapedType::kDynamic);
+    extents[i].insert(extents[i].begin(), count);
+    loops.copies[i] =
+        memref::AllocOp::create(b, loc, MemRefType::get(shape, type.getElementType()), extents[i]);
+  }
+  auto forall = scf::ForallOp::create(b, loc, ArrayRef<OpFoldResult>{count}, ValueRange{}, std::nullopt);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(forall.getBody());
+    Value chunk = forall.getInductionVars()[0];
+    Value step = arith::CeilDivUIOp::create(b, loc, ctx.grid[0], loops.index(chunks));
+    Value begin = arith::MulIOp::create(b, loc, chunk, step);
+    Value end = arith::MinSIOp::create(b, loc, arith::AddIOp::create(b, loc, begin, step), ctx.grid[0]);
+    SmallVector<Value> lower(node.getRank(), zero), upper(ctx.grid), ones(node.getRank(), one);
+    lower[0] = begin;
+    upper[0] = end;
+    loops.firstCopy = chunk;
+    for (auto [i, reduction] : llvm::enumerate(reductions))
+      if (reduction) {
+        auto type = cast<MemRefType>(ctx.inputs[i].getType());
+        Value id = constantOf(b, loc, dfg::getIdentity(reduction, type.getElementType(), node));
+        linalg::FillOp::create(b, loc, ValueRange{id},
+                               ValueRange{loops.rowOf(b, loops.copies[i], chunk, type)});
+      }
+    scf::buildLoopNest(b, loc, lower, upper, ones,
+                       [&](OpBuilder &inner, Location, ValueRange ids) { loops.instance(inner, ids, {}); });
+    for (auto [i, reduction] : llvm::enumerate(reductions)) {
+      if (!reduction)
+        continue;
+      for (Operation *user : llvm::make_early_inc_range(loops.ports[i].getUsers())) {
+        auto atomic = cast<memref::AtomicRMWOp>(user);
+        OpBuilder at(atomic);
+        Value old = memref::LoadOp::create(at, loc, atomic.getMemref(), atomic.getIndices());
+        Value v = dfg::buildCombine(at, loc, reduction, old, atomic.getValue(), node);
+        memref::StoreOp::create(at, loc, v, atomic.getMemref(), atomic.getIndices());
+        atomic.erase();
+      }
+    }
+  }
+  for (auto [i, reduction] : llvm::enumerate(reductions))
+    if (reduction)
+      mergeCopies(ctx, i, loops.copies[i], reduction);
+  loops.ports.clear();
+  loops.copies.clear();
+  return pays;
 }
 
 LogicalResult leaf::emitBufferLoops(EmitContext &ctx) {
@@ -169,7 +304,12 @@ LogicalResult leaf::emitBufferLoops(EmitContext &ctx) {
     if (node.getPort(i).getMode() == dfg::PortMode::Acc)
       accumulated.push_back(i);
   if (reduced.empty() && accumulated.empty()) {
-    auto forall = scf::ForallOp::create(b, loc, getAsOpFoldResult(ctx.grid), ValueRange{}, std::nullopt);
+    SmallVector<Value> extents(ctx.grid);
+    if (Value done = emitPrivateCounters(loops)) {
+      Value left = arith::SubIOp::create(b, loc, loops.index(1), done);
+      extents[0] = arith::MulIOp::create(b, loc, extents[0], left);
+    }
+    auto forall = scf::ForallOp::create(b, loc, getAsOpFoldResult(extents), ValueRange{}, std::nullopt);
     forall->setAttr(instancesAttr, b.getUnitAttr());
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(forall.getBody());
@@ -298,7 +438,7 @@ LogicalResult leaf::emitBufferLoops(EmitContext &ctx) {
   }
   for (unsigned i = 0; i < loops.copies.size(); ++i)
     if (loops.copies[i])
-      mergeCopies(ctx, i, loops.copies[i]);
+      mergeCopies(ctx, i, loops.copies[i], node.getPort(i).getReduction());
   if (reduced.empty()) {
     loops.finish();
     return success();
