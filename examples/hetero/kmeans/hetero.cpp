@@ -13,6 +13,7 @@ static void assign(const float *input, size_t inputBytes, const float *centres, 
     float best = 3.0e38f;
     int nearest = 0;
     for (int k = 0; k < clusters; ++k) {
+#pragma clang fp reassociate(on)
       float distance = 0;
       for (int f = 0; f < features; ++f) {
         float e = input[i * features + f] - centres[k * features + f];

@@ -46,6 +46,18 @@ Value Translator::convert(Value v, clang::QualType from, clang::QualType to) {
   return b.createOrFold<arith::ExtUIOp>(current, target, v);
 }
 
+// `#pragma clang fp reassociate(on)`, and the flags that imply it, let a sum be computed in vectors.
+static Value allowRegrouping(Value v, const clang::BinaryOperator *op, const clang::ASTContext &ast) {
+  if (Operation *made = v.getDefiningOp();
+      made && isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(made) &&
+      op->getFPFeaturesInEffect(ast.getLangOpts()).getAllowFPReassociate()) {
+    auto fast = cast<arith::ArithFastMathInterface>(made);
+    made->setAttr(fast.getFastMathAttrName(),
+                  arith::FastMathFlagsAttr::get(made->getContext(), arith::FastMathFlags::reassoc));
+  }
+  return v;
+}
+
 Value Translator::arithmetic(clang::BinaryOperatorKind kind, Value l, Value r, clang::QualType type,
                              clang::SourceLocation at) {
   bool sign = isSigned(type);
@@ -182,7 +194,7 @@ RValue Translator::emitBinary(const clang::BinaryOperator *op) {
   Value l = emitScalar(lhs), r = emitScalar(rhs);
   if (op->isComparisonOp() && kind != clang::BO_Cmp)
     return RValue::of(compare(kind, l, r, lhs->getType()));
-  return RValue::of(arithmetic(kind, l, r, op->getType(), op->getExprLoc()));
+  return RValue::of(allowRegrouping(arithmetic(kind, l, r, op->getType(), op->getExprLoc()), op, ast));
 }
 
 RValue Translator::emitAssign(const clang::BinaryOperator *op) {
@@ -215,6 +227,7 @@ RValue Translator::emitCompound(const clang::CompoundAssignOperator *op) {
   clang::QualType wide = op->getComputationLHSType();
   Value left = convert(old.scalar, type, wide);
   Value result = arithmetic(kind, left, right, op->getComputationResultType(), op->getExprLoc());
+  result = allowRegrouping(result, op, ast);
   RValue value = RValue::of(convert(result, op->getComputationResultType(), type));
   store(place, value, op->getExprLoc());
   return value;
