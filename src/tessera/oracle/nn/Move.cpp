@@ -157,16 +157,19 @@ static int64_t padSource(PadMode mode, int64_t i, int64_t extent) {
   return -1;
 }
 
+// Negative borders are cut off first: what is repeated is what stays, as ONNX Runtime has it.
 static LogicalResult runPad(Call &call, PadOp op) {
   const Elements &x = call[op.getX()], *value = call.find(op.getValue());
-  Shape shape;
+  Shape shape, kept;
   for (auto [extent, low, high] : llvm::zip(x.shape, op.getLows(), op.getHighs())) {
     shape.push_back(extent + low + high);
-    if (extent == 0 && shape.back() > 0 && op.getMode() != PadMode::constant)
+    kept.push_back(extent + std::min<int64_t>(low, 0) + std::min<int64_t>(high, 0));
+    if (kept.back() <= 0 && shape.back() > 0 && op.getMode() != PadMode::constant)
       return call.error("repeats elements of a dimension that has none");
   }
   return moveByIndex(call, x, shape, value ? value->data[0] : 0, [&](size_t d, int64_t i) {
-    return padSource(op.getMode(), i - op.getLows()[d], x.shape[d]);
+    int64_t low = op.getLows()[d], source = padSource(op.getMode(), i - std::max<int64_t>(low, 0), kept[d]);
+    return source < 0 ? source : source - std::min<int64_t>(low, 0);
   });
 }
 
