@@ -195,6 +195,14 @@ static void addReductions(Rows &rows, const std::string &element) {
                     -2,
                     2,
                     false});
+  for (const char *flags : {"", ", min, last, keep"})
+    rows.push_back({"arg_reduce_open_" + std::to_string(rows.size()),
+                    {"tensor<?x7xT>"},
+                    std::string("%r = nn.arg_reduce %a {axis = 1 : i64") + flags + "} : {a} -> {r}",
+                    {StringRef(flags).contains("keep") ? "tensor<?x1xi64>" : "tensor<?xi64>"},
+                    -2,
+                    2,
+                    false});
   for (const char *flags : {"", ", reverse", ", exclusive", ", exclusive, reverse"})
     rows.push_back({"cumulative_" + std::to_string(rows.size()),
                     {"tensor<3x?x2xT>"},

@@ -269,6 +269,37 @@ struct LowerArgReduce : OpRewritePattern<ArgReduceOp> {
     extents.erase(extents.begin() + axis);
     Value worst = op.getMin() ? greatestOf(rewriter, loc, element, op.getIsUnsigned())
                               : leastOf(rewriter, loc, element, op.getIsUnsigned());
+    // Whether an element takes the place of the best so far: one that is no better stays behind it, unless
+    // the last is wanted.
+    auto replaces = [&](OpBuilder &b, Location at, Value element, Value best) -> Value {
+      if (!op.getLast())
+        return emitPrecedes(b, at, element, best, op.getMin(), op.getIsUnsigned());
+      Value before = emitPrecedes(b, at, best, element, op.getMin(), op.getIsUnsigned());
+      return arith::XOrIOp::create(b, at, before, integerOf(b, at, b.getI1Type(), 1));
+    };
+    // The best elements so far are a tensor as large as the result. Its part that a task needs must be known
+    // when the task starts, so with open extents each place looks for its own extreme.
+    if (llvm::any_of(extents, [](OpFoldResult extent) { return isa<Value>(extent); })) {
+      Value found =
+          generate(rewriter, loc, extents, i64, [&](OpBuilder &b, Location at, ValueRange ids) -> Value {
+            Value zero = indexOf(b, at, 0), one = indexOf(b, at, 1);
+            Value end = asValue(b, at, tensor::getMixedSize(b, at, op.getX(), axis));
+            auto loop = scf::ForOp::create(b, at, zero, end, one, ValueRange{worst, integerOf(b, at, i64, 0)},
+                                           [&](OpBuilder &b, Location at, Value i, ValueRange state) {
+                                             SmallVector<Value> place(ids);
+                                             place.insert(place.begin() + axis, i);
+                                             Value e = tensor::ExtractOp::create(b, at, op.getX(), place);
+                                             Value id = arith::IndexCastOp::create(b, at, i64, i);
+                                             Value take = replaces(b, at, e, state[0]);
+                                             Value value = arith::SelectOp::create(b, at, take, e, state[0]);
+                                             Value best = arith::SelectOp::create(b, at, take, id, state[1]);
+                                             scf::YieldOp::create(b, at, ValueRange{value, best});
+                                           });
+            return loop.getResult(1);
+          });
+      rewriter.replaceOp(op, restoreUnits(rewriter, loc, found, reduced, type));
+      return success();
+    }
     Value values = filledWith(rewriter, loc, extents, worst);
     Value places = filledWith(rewriter, loc, extents, integerOf(rewriter, loc, i64, 0));
     SmallVector<AffineExpr> kept;
@@ -284,13 +315,7 @@ struct LowerArgReduce : OpRewritePattern<ArgReduceOp> {
         iterators, [&](OpBuilder &b, Location at, ValueRange args) {
           Value id = linalg::IndexOp::create(b, at, axis);
           id = arith::IndexCastOp::create(b, at, i64, id);
-          // One that is no better than the best so far stays behind it, unless the last is wanted.
-          Value take = op.getLast() ? arith::XOrIOp::create(b, at,
-                                                            emitPrecedes(b, at, args[1], args[0], op.getMin(),
-                                                                         op.getIsUnsigned()),
-                                                            integerOf(b, at, b.getI1Type(), 1))
-                                          .getResult()
-                                    : emitPrecedes(b, at, args[0], args[1], op.getMin(), op.getIsUnsigned());
+          Value take = replaces(b, at, args[0], args[1]);
           Value value = arith::SelectOp::create(b, at, take, args[0], args[1]);
           Value place = arith::SelectOp::create(b, at, take, id, args[2]);
           linalg::YieldOp::create(b, at, ValueRange{value, place});
