@@ -193,12 +193,15 @@ static void whileLoop(NodeContext &c, const ox::Graph &graph) {
   };
   Value limit = c.has(0) ? scalarOf(c.v(0)) : fixed(std::numeric_limits<int64_t>::max(), i64);
   Value going = c.has(1) ? scalarOf(c.v(1)) : fixed(1, i1);
-  SmallVector<Value> init{fixed(0, i64), going};
+  // Tensors come first: each then has the same place in both parts of the loop, also when nobody reads the
+  // counter or the condition, and bufferization sees that it is one buffer.
+  SmallVector<Value> init;
   SmallVector<DataType> dataTypes;
   for (size_t i = 0; i < carried; ++i) {
     init.push_back(c.v(2 + i));
     dataTypes.push_back(c.type(2 + i));
   }
+  init.append({fixed(0, i64), going});
   if (c.bad || !limit || !going || limit.getType() != i64 || going.getType() != i1 ||
       llvm::any_of(init, [](Value v) { return !v; }))
     return void(c.fail("expected an i64 as number of steps and a bool as condition"));
@@ -207,27 +210,28 @@ static void whileLoop(NodeContext &c, const ox::Graph &graph) {
   auto loop = scf::WhileOp::create(b, c.loc, types, init);
   OpBuilder::InsertionGuard guard(b);
   Block *before = b.createBlock(&loop.getBefore(), {}, types, locs);
-  Value more = arith::CmpIOp::create(b, c.loc, arith::CmpIPredicate::slt, before->getArgument(0), limit);
-  more = arith::AndIOp::create(b, c.loc, more, before->getArgument(1));
+  Value more =
+      arith::CmpIOp::create(b, c.loc, arith::CmpIPredicate::slt, before->getArgument(carried), limit);
+  more = arith::AndIOp::create(b, c.loc, more, before->getArgument(carried + 1));
   scf::ConditionOp::create(b, c.loc, more, before->getArguments());
   Block *after = b.createBlock(&loop.getAfter(), {}, types, locs);
   auto asTensor = [&](Value s) -> Value {
     return tensor::FromElementsOp::create(b, c.loc, RankedTensorType::get({}, s.getType()), s);
   };
-  std::vector<Val> inputs{c.importer.fromValue(asTensor(after->getArgument(0)), DataType::I64),
-                          c.importer.fromValue(asTensor(after->getArgument(1)), DataType::Bool)};
+  std::vector<Val> inputs{c.importer.fromValue(asTensor(after->getArgument(carried)), DataType::I64),
+                          c.importer.fromValue(asTensor(after->getArgument(carried + 1)), DataType::Bool)};
   for (size_t i = 0; i < carried; ++i)
-    inputs.push_back(c.importer.fromValue(after->getArgument(2 + i), dataTypes[i]));
+    inputs.push_back(c.importer.fromValue(after->getArgument(i), dataTypes[i]));
   std::vector<Val> outputs = c.importer.importBody(graph, inputs, c.scope);
   SmallVector<Value> next;
   if (!poisoned(c, outputs)) {
-    next.push_back(arith::AddIOp::create(b, c.loc, after->getArgument(0), fixed(1, i64)));
-    next.push_back(scalarOf(c.importer.materialise(outputs[0], &c)));
     for (size_t i = 0; i < carried; ++i) {
       next.push_back(c.importer.materialise(outputs[1 + i], &c));
-      if (next.back() && next.back().getType() != types[2 + i])
+      if (next.back() && next.back().getType() != types[i])
         c.fail("a value that the loop carries changes its type, which needs a known number of steps");
     }
+    next.push_back(arith::AddIOp::create(b, c.loc, after->getArgument(carried), fixed(1, i64)));
+    next.push_back(scalarOf(c.importer.materialise(outputs[0], &c)));
   }
   if (c.bad || llvm::any_of(next, [](Value v) { return !v; })) {
     b.setInsertionPointAfter(loop);
@@ -237,7 +241,7 @@ static void whileLoop(NodeContext &c, const ox::Graph &graph) {
   }
   scf::YieldOp::create(b, c.loc, next);
   for (size_t i = 0; i < carried; ++i)
-    c.set(i, loop.getResult(2 + i), dataTypes[i]);
+    c.set(i, loop.getResult(i), dataTypes[i]);
 }
 
 static void loop(NodeContext &c) {

@@ -85,6 +85,8 @@ std::optional<Expr> Env::translateDim(mlir::Value v, int64_t d) {
   };
   if (auto empty = dyn_cast<tensor::EmptyOp>(def))
     return nth(empty.getDynamicSizes());
+  if (auto alloc = dyn_cast<bufferization::AllocTensorOp>(def); alloc && !alloc.getCopy())
+    return nth(alloc.getDynamicSizes());
   if (auto alloc = dyn_cast<memref::AllocOp>(def))
     return nth(alloc.getDynamicSizes());
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(def))

@@ -105,5 +105,6 @@ LogicalResult nn::lowerToLinalg(dfg::NodeOp node) {
   if (failed(fuse(node)))
     return failure();
   freeOrder(node);
+  writeOutside(node);
   return success();
 }

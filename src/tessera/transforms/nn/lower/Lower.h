@@ -14,6 +14,9 @@ namespace tessera::nn {
 /// elementwise chains. Emits a diagnostic on failure.
 LogicalResult lowerToLinalg(dfg::NodeOp node);
 
+/// Lets the branches and loops of a lowered leaf write what they give into tensors that are made before them.
+void writeOutside(dfg::NodeOp node);
+
 /// The patterns of each family, one file each.
 void populateElementwise(RewritePatternSet &patterns); ///< unary, activation, binary, select, batch_norm
 void populateCast(RewritePatternSet &patterns);        ///< cast, bitcast, quantize, dequantize

@@ -103,18 +103,19 @@ AffineMap nn::broadcastMap(MLIRContext *ctx, RankedTensorType type, unsigned loo
 // Extents that are known to be equal
 //===----------------------------------------------------------------------===//
 
-// The operand of a node behind the argument of its body; null when there is none, or when only a part of it comes in.
+// The operand of a node behind the argument of its body; null when there is none, or when only a part of it
+// comes in.
 static Value operandOf(Value v) {
   auto arg = dyn_cast<BlockArgument>(v);
   auto node = arg ? dyn_cast_or_null<dfg::NodeOp>(arg.getOwner()->getParentOp()) : dfg::NodeOp();
   return node && node.getRank() == 0 ? Value(node.getInputs()[arg.getArgNumber()]) : Value();
 }
 
-// Follows an extent to what decides it, through the nodes of the graph too: an index, or a dimension of a tensor that
-// nothing computes.
-static void trace(Value &v, std::optional<int64_t> &dim) {
+// Follows an extent to what decides it, through the nodes of the graph too unless it stays `local`: an index,
+// or a dimension of a tensor that nothing computes.
+static void trace(Value &v, std::optional<int64_t> &dim, bool local = false) {
   while (true) {
-    if (Value outside = operandOf(v)) {
+    if (Value outside = local ? Value() : operandOf(v)) {
       v = outside;
       continue;
     }
@@ -193,6 +194,12 @@ static bool same(Value a, std::optional<int64_t> da, Value b, std::optional<int6
     if (!p.getType().isIntOrIndex() ? p != q : !same(p, std::nullopt, q, std::nullopt))
       return false;
   return true;
+}
+
+Origin nn::originOf(Value v, int64_t d) {
+  Origin origin{v, d};
+  trace(origin.value, origin.dim, /*local=*/true);
+  return origin;
 }
 
 bool nn::haveSameExtent(Value a, int64_t da, Value b, int64_t db) {

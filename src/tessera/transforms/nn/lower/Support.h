@@ -44,6 +44,13 @@ Value generate(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> extents, Type 
                function_ref<Value(OpBuilder &b, Location loc, ValueRange ids)> body);
 /// The index variables inside of a linalg.generic.
 SmallVector<Value> loopIndices(OpBuilder &b, Location loc, unsigned loops);
+/// What decides an extent: a value of index type, or a dimension of a tensor.
+struct Origin {
+  Value value;
+  std::optional<int64_t> dim;
+};
+/// What decides extent `d` of a tensor, within its node.
+Origin originOf(Value v, int64_t d);
 /// Whether two extents are known to be equal: they are static, or come from the same place.
 bool haveSameExtent(Value a, int64_t da, Value b, int64_t db);
 /// An elementwise function of operands that are broadcast as NumPy does, to a tensor of type `result`. A

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Branches and loops write what they give into tensors that are made before them: a buffer that one side of a
+// branch or one step of a loop makes has no place of its own once that side or step is over.
+#include "tessera/transforms/nn/lower/Support.h"
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+
+using namespace tessera;
+using namespace tessera::nn;
+
+// Unlike a copy by linalg, nobody folds this one away.
+static Value writeInto(OpBuilder &b, Location loc, Value v, Value destination) {
+  return bufferization::MaterializeInDestinationOp::create(b, loc, destination.getType(), v, destination)
+      .getResult();
+}
+
+// A tensor that is only written by one who asks for it. Equal ones are not merged, unlike tensor.empty: an
+// operand of writeInto must stay apart from what is computed on the way.
+static Value allocate(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> extents, RankedTensorType type) {
+  SmallVector<Value> dynamic;
+  for (OpFoldResult extent : extents)
+    if (auto value = dyn_cast<Value>(extent))
+      dynamic.push_back(value);
+  return bufferization::AllocTensorOp::create(b, loc, type, dynamic, /*copy=*/Value());
+}
+
+// The extents of a tensor that is made below `above`, as values before it; nothing where one of them is
+// computed below.
+static std::optional<SmallVector<OpFoldResult>> extentsBefore(OpBuilder &b, Operation *above, Value v) {
+  SmallVector<OpFoldResult> extents;
+  for (int64_t d = 0; d < typeOf(v).getRank(); ++d) {
+    if (!typeOf(v).isDynamicDim(d)) {
+      extents.push_back(b.getIndexAttr(typeOf(v).getDimSize(d)));
+      continue;
+    }
+    Origin origin = originOf(v, d);
+    if (above->isAncestor(origin.value.getParentRegion()->getParentOp()))
+      return std::nullopt;
+    extents.push_back(origin.dim ? tensor::getMixedSize(b, above->getLoc(), origin.value, *origin.dim)
+                                 : OpFoldResult(origin.value));
+  }
+  return extents;
+}
+
+static bool haveSameExtents(Value x, Value y) {
+  return llvm::all_of(llvm::seq<int64_t>(0, typeOf(x).getRank()),
+                      [&](int64_t d) { return haveSameExtent(x, d, y, d); });
+}
+
+static void writeOutside(scf::IfOp op) {
+  for (auto [i, result] : llvm::enumerate(op.getResults())) {
+    if (!isa<RankedTensorType>(result.getType()))
+      continue;
+    // One tensor takes what either side gives only where both have its extents.
+    Value yes = op.thenYield().getOperand(i), no = op.elseYield().getOperand(i);
+    OpBuilder b(op);
+    std::optional<SmallVector<OpFoldResult>> extents;
+    if (haveSameExtents(yes, no))
+      extents = extentsBefore(b, op, yes);
+    if (!extents)
+      continue;
+    Value outside = allocate(b, op.getLoc(), *extents, typeOf(result));
+    for (scf::YieldOp side : {op.thenYield(), op.elseYield()}) {
+      b.setInsertionPoint(side);
+      side.setOperand(i, writeInto(b, op.getLoc(), side.getOperand(i), outside));
+    }
+  }
+}
+
+// Each step writes over what the one before gave it.
+static void writeOutside(scf::WhileOp op) {
+  scf::ConditionOp condition = op.getConditionOp();
+  scf::YieldOp yield = op.getYieldOp();
+  OpBuilder b(op);
+  for (auto [r, forwarded] : llvm::enumerate(condition.getArgs())) {
+    auto arg = dyn_cast<BlockArgument>(forwarded);
+    if (!arg || arg.getOwner() != op.getBeforeBody() || !isa<RankedTensorType>(arg.getType()))
+      continue;
+    unsigned i = arg.getArgNumber();
+    Value init = op.getInits()[i], carried = op.getAfterArguments()[r], next = yield.getOperand(i);
+    if (next.getType() != carried.getType() || !haveSameExtents(next, carried))
+      continue;
+    if (next != carried) {
+      b.setInsertionPoint(yield);
+      yield.setOperand(i, writeInto(b, op.getLoc(), next, carried));
+    }
+    if (typeOf(init).hasStaticShape())
+      continue;
+    // No step changes the extents, so they are known before the first.
+    for (Value inside : {carried, Value(arg)})
+      for (Operation *user : llvm::make_early_inc_range(inside.getUsers()))
+        if (auto dim = dyn_cast<tensor::DimOp>(user))
+          dim.getSourceMutable().assign(init);
+    b.setInsertionPointAfter(op);
+    Value result = op.getResult(r);
+    Value outside = allocate(b, op.getLoc(), extentsOf(b, op.getLoc(), init), typeOf(init));
+    auto copy = writeInto(b, op.getLoc(), result, outside);
+    result.replaceAllUsesExcept(copy, copy.getDefiningOp());
+  }
+}
+
+void nn::writeOutside(dfg::NodeOp node) {
+  node.getBody().walk([](Operation *op) {
+    if (auto branch = dyn_cast<scf::IfOp>(op); branch && branch.getNumResults())
+      ::writeOutside(branch);
+    else if (auto loop = dyn_cast<scf::WhileOp>(op))
+      ::writeOutside(loop);
+  });
+}

@@ -1,0 +1,69 @@
+// RUN: tessera-opt %s --tessera-nn-lower -split-input-file | FileCheck %s
+
+// Both sides write into one tensor that is made before them.
+// CHECK-LABEL: dfg.graph @branch
+// CHECK: %[[OUT:.*]] = bufferization.alloc_tensor(%{{.*}}) : tensor<?xf32>
+// CHECK: scf.if
+// CHECK: bufferization.materialize_in_destination %{{.*}} in %[[OUT]]
+// CHECK: else
+// CHECK: bufferization.materialize_in_destination %{{.*}} in %[[OUT]]
+dfg.graph @branch(%x: tensor<?xf32>, %flag: i1) -> (y: tensor<?xf32>) {
+  %y = dfg.node @net (%a = %x : tensor<?xf32>, %c = %flag : i1) -> tensor<?xf32> {
+    %1 = scf.if %c -> (tensor<?xf32>) {
+      %2 = nn.unary relu %a : tensor<?xf32> -> tensor<?xf32>
+      scf.yield %2 : tensor<?xf32>
+    } else {
+      %2 = nn.unary neg %a : tensor<?xf32> -> tensor<?xf32>
+      scf.yield %2 : tensor<?xf32>
+    }
+    dfg.yield %1 : tensor<?xf32>
+  }
+  dfg.return %y : tensor<?xf32>
+}
+
+// -----
+
+// Sides that may have different extents have no tensor in common.
+// CHECK-LABEL: dfg.graph @unrelated
+// CHECK-NOT: bufferization
+dfg.graph @unrelated(%x: tensor<?xf32>, %z: tensor<?xf32>, %flag: i1) -> (y: tensor<?xf32>) {
+  %y = dfg.node @net (%a = %x : tensor<?xf32>, %b = %z : tensor<?xf32>, %c = %flag : i1) -> tensor<?xf32> {
+    %1 = scf.if %c -> (tensor<?xf32>) {
+      %2 = nn.unary relu %a : tensor<?xf32> -> tensor<?xf32>
+      scf.yield %2 : tensor<?xf32>
+    } else {
+      %2 = nn.unary neg %b : tensor<?xf32> -> tensor<?xf32>
+      scf.yield %2 : tensor<?xf32>
+    }
+    dfg.yield %1 : tensor<?xf32>
+  }
+  dfg.return %y : tensor<?xf32>
+}
+
+// -----
+
+// A step writes over what it was given, and its extents are those of what the first was given.
+// CHECK-LABEL: dfg.graph @loop
+// CHECK: dfg.node @net (%[[A:.*]] = %
+// CHECK: scf.while
+// CHECK: ^bb0(%[[V:[a-z0-9_]+]]: tensor<?xf32>
+// CHECK: tensor.dim %[[A]]
+// CHECK: bufferization.materialize_in_destination %{{.*}} in %[[V]]
+dfg.graph @loop(%x: tensor<?xf32>) -> (y: tensor<?xf32>) {
+  %y = dfg.node @net (%a = %x : tensor<?xf32>) -> tensor<?xf32> {
+    %c0 = arith.constant 0 : i64
+    %c1 = arith.constant 1 : i64
+    %c9 = arith.constant 9 : i64
+    %1:2 = scf.while (%v = %a, %i = %c0) : (tensor<?xf32>, i64) -> (tensor<?xf32>, i64) {
+      %2 = arith.cmpi slt, %i, %c9 : i64
+      scf.condition(%2) %v, %i : tensor<?xf32>, i64
+    } do {
+    ^bb0(%v: tensor<?xf32>, %i: i64):
+      %2 = nn.unary exp %v : tensor<?xf32> -> tensor<?xf32>
+      %3 = arith.addi %i, %c1 : i64
+      scf.yield %2, %3 : tensor<?xf32>, i64
+    }
+    dfg.yield %1#0 : tensor<?xf32>
+  }
+  dfg.return %y : tensor<?xf32>
+}

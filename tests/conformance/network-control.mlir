@@ -1,0 +1,69 @@
+// Branches and loops over a batch that is known only when the network runs, and layers that a batch must pass
+// through whole.
+
+dfg.graph @branch(%x: tensor<?x4xf32>) -> (y: tensor<?x4xf32>) {
+  %0 = dfg.node @net (%a = %x : tensor<?x4xf32>) -> tensor<?x4xf32> {
+    %zero = arith.constant dense<0.0> : tensor<f32>
+    %1 = nn.reduce sum %a {axes = array<i64: 0, 1>} : tensor<?x4xf32> -> tensor<f32>
+    %2 = nn.binary gt %1, %zero : tensor<f32>, tensor<f32> -> tensor<i1>
+    %flag = tensor.extract %2[] : tensor<i1>
+    %3 = scf.if %flag -> (tensor<?x4xf32>) {
+      %4 = nn.unary relu %a : tensor<?x4xf32> -> tensor<?x4xf32>
+      %5 = nn.softmax %4 {axis = 1 : i64} : tensor<?x4xf32> -> tensor<?x4xf32>
+      scf.yield %5 : tensor<?x4xf32>
+    } else {
+      %4 = nn.unary neg %a : tensor<?x4xf32> -> tensor<?x4xf32>
+      %5 = nn.softmax %4 {axis = 1 : i64} : tensor<?x4xf32> -> tensor<?x4xf32>
+      scf.yield %5 : tensor<?x4xf32>
+    }
+    dfg.yield %3 : tensor<?x4xf32>
+  }
+  dfg.return %0 : tensor<?x4xf32>
+}
+
+// At most nine steps, fewer when the sum grows beyond 100.
+dfg.graph @loop(%x: tensor<?x4xf32>) -> (y: tensor<?x4xf32>) {
+  %0 = dfg.node @net (%a = %x : tensor<?x4xf32>) -> tensor<?x4xf32> {
+    %c0 = arith.constant 0 : i64
+    %c1 = arith.constant 1 : i64
+    %c9 = arith.constant 9 : i64
+    %most = arith.constant dense<100.0> : tensor<f32>
+    %true = arith.constant true
+    %1:3 = scf.while (%v = %a, %i = %c0, %going = %true) : (tensor<?x4xf32>, i64, i1) -> (tensor<?x4xf32>, i64, i1) {
+      %2 = arith.cmpi slt, %i, %c9 : i64
+      %3 = arith.andi %2, %going : i1
+      scf.condition(%3) %v, %i, %going : tensor<?x4xf32>, i64, i1
+    } do {
+    ^bb0(%v: tensor<?x4xf32>, %i: i64, %going: i1):
+      %2 = nn.softmax %v {axis = 1 : i64} : tensor<?x4xf32> -> tensor<?x4xf32>
+      %3 = nn.binary add %v, %2 : tensor<?x4xf32>, tensor<?x4xf32> -> tensor<?x4xf32>
+      %4 = nn.reduce sum %3 {axes = array<i64: 0, 1>} : tensor<?x4xf32> -> tensor<f32>
+      %5 = nn.binary lt %4, %most : tensor<f32>, tensor<f32> -> tensor<i1>
+      %6 = arith.addi %i, %c1 : i64
+      %more = tensor.extract %5[] : tensor<i1>
+      scf.yield %3, %6, %more : tensor<?x4xf32>, i64, i1
+    }
+    dfg.yield %1#0 : tensor<?x4xf32>
+  }
+  dfg.return %0 : tensor<?x4xf32>
+}
+
+dfg.graph @classify(%x: tensor<?x10xf32>) -> (y: tensor<?xi64>) {
+  %0 = dfg.node @net (%a = %x : tensor<?x10xf32>) -> tensor<?xi64> {
+    %1 = nn.softmax %a {axis = 1 : i64} : tensor<?x10xf32> -> tensor<?x10xf32>
+    %2 = nn.arg_reduce %1 {axis = 1 : i64} : tensor<?x10xf32> -> tensor<?xi64>
+    dfg.yield %2 : tensor<?xi64>
+  }
+  dfg.return %0 : tensor<?xi64>
+}
+
+// As Keras has it: channels last outside.
+dfg.graph @transposed_convolution(%x: tensor<?x5x6x3xf32>, %w: tensor<3x4x3x3xf32>, %b: tensor<4xf32>) -> (y: tensor<?x7x8x4xf32>) {
+  %0 = dfg.node @net (%a = %x : tensor<?x5x6x3xf32>, %w_ = %w : tensor<3x4x3x3xf32>, %b_ = %b : tensor<4xf32>) -> tensor<?x7x8x4xf32> {
+    %1 = nn.transpose %a {permutation = array<i64: 0, 3, 1, 2>} : tensor<?x5x6x3xf32> -> tensor<?x3x5x6xf32>
+    %2 = nn.conv_transpose %1, %w_, %b_ {dilations = array<i64: 1, 1>, output_padding = array<i64: 0, 0>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : (tensor<?x3x5x6xf32>, tensor<3x4x3x3xf32>, tensor<4xf32>) -> tensor<?x4x7x8xf32>
+    %3 = nn.transpose %2 {permutation = array<i64: 0, 2, 3, 1>} : tensor<?x4x7x8xf32> -> tensor<?x7x8x4xf32>
+    dfg.yield %3 : tensor<?x7x8x4xf32>
+  }
+  dfg.return %0 : tensor<?x7x8x4xf32>
+}
