@@ -9,8 +9,13 @@
 #include "tessera/base/File.h"
 #include "tessera/driver/Compiler.h"
 
+#include "tessera/frontends/heterocpp/Host.h"
+
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include <cstring>
 #include <unistd.h>
 
 using namespace tessera;
@@ -48,6 +53,59 @@ static int installCached(const std::string &in, const std::string &cached, const
     Status written = writeInstalled(*installed, cached);
     return written.ok() ? 0 : fail(written.message());
   });
+}
+
+bool cli::isExecutable(const std::string &path) {
+  auto file = MappedFile::open(path);
+  if (!file.ok() || (*file)->bytes().size() < 4)
+    return false;
+  return std::memcmp((*file)->bytes().data(),
+                     "\x7f"
+                     "ELF",
+                     4) == 0;
+}
+
+int cli::installExecutable(const std::string &path) {
+  auto file = llvm::object::ObjectFile::createObjectFile(path);
+  if (!file)
+    return fail("'" + path + "': " + llvm::toString(file.takeError()));
+  unsigned count = 0;
+  for (const llvm::object::SectionRef &section : file->getBinary()->sections()) {
+    llvm::Expected<llvm::StringRef> name = section.getName(), content = section.getContents();
+    bool ours = name && content && *name == heterocpp::objectSection;
+    llvm::consumeError(name.takeError());
+    llvm::consumeError(content.takeError());
+    if (!ours)
+      continue;
+    llvm::StringRef rest = *content;
+    while (rest.size() >= heterocpp::objectAlignment) {
+      uint64_t size = llvm::support::endian::read64le(rest.data());
+      rest = rest.drop_front(heterocpp::objectAlignment);
+      if (size == 0 || size > rest.size())
+        return fail("'" + path + "': its graphs are damaged; compile it again");
+      llvm::StringRef object = rest.take_front(size);
+      std::span<const std::byte> bytes(reinterpret_cast<const std::byte *>(object.data()), object.size());
+      std::string cached = cachePath(bytes, "fast");
+      if (std::error_code ec = llvm::sys::fs::create_directories(cacheFolder()))
+        return fail("cannot create the cache folder '" + cacheFolder() + "': " + ec.message() +
+                    "; set TESSERA_CACHE");
+      std::string portable = cached + "." + std::to_string(getpid()) + ".tsr";
+      if (Status written = writeFile(portable, bytes); !written.ok())
+        return fail(written.message());
+      int status = installCached(portable, cached, "fast");
+      llvm::sys::fs::remove(portable);
+      if (status)
+        return status;
+      ++count;
+      rest =
+          rest.drop_front(std::min<uint64_t>(rest.size(), llvm::alignTo(size, heterocpp::objectAlignment)));
+    }
+  }
+  if (!count)
+    return fail("'" + path + "' carries no graphs; 'tessera cc' makes executables that do");
+  std::printf("%s: %u file%s with graphs installed in '%s'\n", path.c_str(), count, count == 1 ? "" : "s",
+              cacheFolder().c_str());
+  return 0;
 }
 
 namespace {

@@ -73,7 +73,7 @@ static int runCompile(CompileArgs &args) {
 void cli::addCompile(CLI::App &app, Action &action) {
   CLI::App *sub = app.add_subcommand("compile", "compile a source file into a portable object (.tsr)");
   auto args = std::make_shared<CompileArgs>();
-  sub->add_option("input", args->in, "source file: .mlir")->required();
+  sub->add_option("input", args->in, "source file: .mlir, .onnx, .cpp")->required();
   sub->add_option("-o,--output", args->out, "the portable object; default: the input's name with .tsr");
   sub->add_option("--schedule", args->options.schedulePath,
                   "schedule scripts (a transform-dialect module) to store with the program");
@@ -130,6 +130,13 @@ static int runInstall(InstallArgs &args) {
       std::vector<std::string> names(getTargetNames());
       return fail(unknownName("target", target, "built targets", names));
     }
+  if (isExecutable(args.in.front())) {
+    if (args.in.size() > 1 || !args.out.empty())
+      return fail("'" + args.in.front() +
+                  "' is an executable: its graphs go into the cache, where it looks for them; give it alone, "
+                  "without -o");
+    return installExecutable(args.in.front());
+  }
   if (!args.names.empty() && args.names.size() != args.in.size())
     return fail("--as: expected " + std::to_string(args.in.size()) + " names, one for each input, but got " +
                 std::to_string(args.names.size()));
@@ -172,7 +179,10 @@ static int runInstall(InstallArgs &args) {
 void cli::addInstall(CLI::App &app, Action &action) {
   CLI::App *sub = app.add_subcommand("install", "specialise portable objects for a machine (.tsx)");
   auto args = std::make_shared<InstallArgs>();
-  sub->add_option("input", args->in, "portable objects (.tsr); several are installed into one file")
+  sub->add_option(
+         "input", args->in,
+         "portable objects (.tsr); several are installed into one file. Or an executable that carries graphs "
+         "('tessera cc'): they go into the cache")
       ->required();
   sub->add_option("-o,--output", args->out,
                   "the installed program; default: the first input's name with .tsx");

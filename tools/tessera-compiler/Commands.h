@@ -18,6 +18,11 @@ void addInstall(CLI::App &app, Action &action);
 /// run and bench.
 void addRun(CLI::App &app, Action &action);
 void addExplain(CLI::App &app, Action &action);
+/// Whether `install` was given an executable, not a portable object.
+bool isExecutable(const std::string &path);
+/// Specialises the graphs that an executable carries, into the cache where it looks for them.
+int installExecutable(const std::string &path);
+
 /// `tessera cc`: takes all its arguments as a C++ compiler does.
 int runCc(const std::vector<std::string> &args);
 

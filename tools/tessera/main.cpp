@@ -49,6 +49,8 @@ int main(int argc, char **argv) {
   app.set_version_flag("--version", "tessera " TESSERA_VERSION);
   app.footer("With the compiler (tessera-compiler beside this program):\n"
              "  compile                     compile a source file into a portable object (.tsr)\n"
+             "  cc                          compile C++ whose marked loops and tasks are graphs; takes "
+             "Clang's flags\n"
              "  install                     specialise portable objects for a machine (.tsx)\n"
              "and run, bench, eval and explain take portable objects too.\n\n"
              "'tessera COMMAND --help' shows each with an example.\n"

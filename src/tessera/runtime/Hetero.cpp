@@ -7,11 +7,13 @@
 #include "tessera/base/File.h"
 #include "tessera/base/Status.h"
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <spawn.h>
@@ -151,65 +153,236 @@ static Ready &getReady(tsr_hetero_graph &graph) {
   return *static_cast<Ready *>(graph.state);
 }
 
-extern "C" {
+namespace {
 
-void *tsr_hetero_launch(tsr_hetero_graph *graph, const int64_t *slots, uint64_t count) {
-  Ready &ready = getReady(*graph);
+/// One launch and its buffers.
+struct Launch {
+  explicit Launch(tsr_hetero_graph &graph) : name(graph.name), ready(getReady(graph)) {}
+  const char *name;
+  Ready &ready;
+  std::vector<int64_t> slots; ///< scalars live here while the launch runs
   std::vector<tsr_buffer *> inputs, outputs;
-  const int64_t *slot = slots;
+  tsr_launch *running = nullptr;
+  struct Range {
+    uintptr_t first, last;
+    bool written;
+  };
+  std::vector<Range> memory;
+
+  void bind(const int64_t *values, uint64_t count);
+  void finish();
+  bool conflicts(const Launch &other) const;
+};
+
+/// Launches that are under way. Few: they are looked through one by one.
+struct Pending {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Launch>> launches;
+  std::atomic<size_t> count = 0;
+};
+
+} // namespace
+
+// Never destroyed: launches may end after static destructors have begun.
+static Pending &getPending() {
+  static Pending *pending = [] {
+    std::atexit([] {
+      while (getPending().count)
+        tsr_hetero_wait(getPending().launches.front().get());
+    });
+    return new Pending;
+  }();
+  return *pending;
+}
+
+static tsr_buffer *wrap(const char *graph, const char *what, tsr_type type, size_t rank,
+                        const int64_t *slot) {
+  // A scalar is an input of rank 0 whose memory is the slot itself.
+  void *memory = rank ? reinterpret_cast<void *>(static_cast<intptr_t>(*slot)) : const_cast<int64_t *>(slot);
+  tsr_buffer *buffer = nullptr;
+  if (tsr_buffer_wrap(type, rank, slot + 1, memory, 0, &buffer))
+    stop(graph, std::string(what) + ": " + tsr_last_error());
+  return buffer;
+}
+
+void Launch::bind(const int64_t *values, uint64_t count) {
+  const int64_t *slot = values;
+  auto note = [&](size_t rank, tsr_buffer *buffer, bool written) {
+    if (rank)
+      memory.push_back(
+          {static_cast<uintptr_t>(*slot), static_cast<uintptr_t>(*slot) + tsr_buffer_bytes(buffer), written});
+    slot += 1 + rank;
+  };
   for (const Ready::Input &input : ready.inputs) {
-    // A scalar is an input of rank 0 whose memory is the slot itself.
-    void *memory =
-        input.rank ? reinterpret_cast<void *>(static_cast<intptr_t>(*slot)) : const_cast<int64_t *>(slot);
-    tsr_buffer *buffer = nullptr;
-    if (tsr_buffer_wrap(input.type, input.rank, slot + 1, memory, 0, &buffer))
-      stop(graph->name, std::string("input '") + input.name + "': " + tsr_last_error());
-    inputs.push_back(buffer);
-    slot += 1 + input.rank;
+    inputs.push_back(wrap(name, input.name, input.type, input.rank, slot));
+    note(input.rank, inputs.back(), input.written);
   }
   for (const Ready::Output &output : ready.outputs) {
     if (output.input) {
       outputs.push_back(inputs[*output.input]);
       continue;
     }
-    tsr_buffer *buffer = nullptr;
-    void *memory = reinterpret_cast<void *>(static_cast<intptr_t>(*slot));
-    if (tsr_buffer_wrap(output.type, output.rank, slot + 1, memory, 0, &buffer))
-      stop(graph->name, tsr_last_error());
-    outputs.push_back(buffer);
-    slot += 1 + output.rank;
+    outputs.push_back(wrap(name, "an output", output.type, output.rank, slot));
+    note(output.rank, outputs.back(), true);
   }
-  if (slot != slots + count)
-    stop(graph->name, "the executable and its portable object do not fit together; compile it again");
-  if (tsr_run(ready.program, inputs.data(), inputs.size(), outputs.data(), outputs.size()))
-    stop(graph->name, tsr_last_error());
+  if (slot != values + count)
+    stop(name, "the executable and its portable object do not fit together; compile it again");
+}
+
+// What was computed on another device comes home into the caller's memory.
+void Launch::finish() {
+  void *host = nullptr;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    // What was computed on another device comes home into the caller's memory.
-    void *host = nullptr;
     if (ready.inputs[i].written && tsr_buffer_map(inputs[i], TSR_READ, &host))
-      stop(graph->name, tsr_last_error());
+      stop(name, tsr_last_error());
     tsr_buffer_free(inputs[i]);
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (ready.outputs[i].input)
       continue;
-    void *host = nullptr;
     if (tsr_buffer_map(outputs[i], TSR_READ, &host))
-      stop(graph->name, tsr_last_error());
+      stop(name, tsr_last_error());
     tsr_buffer_free(outputs[i]);
   }
+}
+
+bool Launch::conflicts(const Launch &other) const {
+  for (const Range &a : memory)
+    for (const Range &b : other.memory)
+      if ((a.written || b.written) && a.first < b.last && b.first < a.last)
+        return true;
+  return false;
+}
+
+// Waits for the launches under way that `matches` holds for.
+template <typename Test> static void waitFor(Test matches) {
+  Pending &pending = getPending();
+  while (pending.count) {
+    Launch *found = nullptr;
+    {
+      std::lock_guard<std::mutex> lock(pending.mutex);
+      for (auto &launch : pending.launches)
+        if (!found && matches(*launch))
+          found = launch.get();
+    }
+    if (!found)
+      return;
+    tsr_hetero_wait(found);
+  }
+}
+
+static void waitForMemory(const void *memory, size_t bytes, bool writes) {
+  uintptr_t first = reinterpret_cast<uintptr_t>(memory);
+  waitFor([&](const Launch &launch) {
+    for (const Launch::Range &range : launch.memory)
+      if ((writes || range.written) && range.first < first + bytes && first < range.last)
+        return true;
+    return false;
+  });
+}
+
+/// Sizes of what tsr_hetero_malloc gave out.
+static std::map<const void *, size_t> &getAllocations(std::unique_lock<std::mutex> &lock) {
+  static auto *mutex = new std::mutex;
+  static auto *sizes = new std::map<const void *, size_t>;
+  lock = std::unique_lock<std::mutex>(*mutex);
+  return *sizes;
+}
+
+extern "C" {
+
+void *tsr_hetero_launch(tsr_hetero_graph *graph, const int64_t *slots, uint64_t count) {
+  Launch launch(*graph);
+  launch.bind(slots, count);
+  waitFor([&](const Launch &other) { return launch.conflicts(other); });
+  if (tsr_run(launch.ready.program, launch.inputs.data(), launch.inputs.size(), launch.outputs.data(),
+              launch.outputs.size()))
+    stop(graph->name, tsr_last_error());
+  launch.finish();
   return graph;
 }
 
-// A launch has finished when it returns; the graph itself runs on all threads.
-void tsr_hetero_wait(void *) {}
+void *tsr_hetero_start(tsr_hetero_graph *graph, const int64_t *slots, uint64_t count) {
+  auto launch = std::make_unique<Launch>(*graph);
+  launch->slots.assign(slots, slots + count);
+  launch->bind(launch->slots.data(), count);
+  waitFor([&](const Launch &other) { return launch->conflicts(other); });
+  if (tsr_run_async(launch->ready.program, launch->inputs.data(), launch->inputs.size(),
+                    launch->outputs.data(), launch->outputs.size(), &launch->running))
+    stop(graph->name, tsr_last_error());
+  Pending &pending = getPending();
+  std::lock_guard<std::mutex> lock(pending.mutex);
+  pending.launches.push_back(std::move(launch));
+  pending.count = pending.launches.size();
+  return pending.launches.back().get();
+}
+
+// A launch that the host waits for at once has ended already; it is not among those under way.
+void tsr_hetero_wait(void *handle) {
+  Pending &pending = getPending();
+  std::unique_ptr<Launch> launch;
+  {
+    std::lock_guard<std::mutex> lock(pending.mutex);
+    for (size_t i = 0; i < pending.launches.size() && !launch; ++i)
+      if (pending.launches[i].get() == handle) {
+        launch = std::move(pending.launches[i]);
+        pending.launches.erase(pending.launches.begin() + static_cast<ptrdiff_t>(i));
+      }
+    pending.count = pending.launches.size();
+  }
+  if (!launch)
+    return;
+  if (tsr_wait(launch->running))
+    stop(launch->name, tsr_last_error());
+  launch->finish();
+}
+
+void tsr_hetero_check(const tsr_hetero_graph *graph, const char *buffer, const void *memory,
+                      uint64_t declared, uint64_t known, uint64_t needed) {
+  std::unique_lock<std::mutex> lock;
+  auto &sizes = getAllocations(lock);
+  if (auto it = sizes.upper_bound(memory); it != sizes.begin()) {
+    --it;
+    size_t offset =
+        static_cast<size_t>(static_cast<const char *>(memory) - static_cast<const char *>(it->first));
+    if (offset < it->second && it->second - offset < known)
+      known = it->second - offset;
+  }
+  lock.unlock();
+  std::string name = std::string("buffer '") + buffer + "' ";
+  if (known < declared)
+    stop(graph->name, name + "is declared with " + std::to_string(declared) + " bytes, but its memory has " +
+                          std::to_string(known));
+  if (needed > declared)
+    stop(graph->name, name + "is declared with " + std::to_string(declared) + " bytes, but the loops write " +
+                          std::to_string(needed));
+}
 
 void *tsr_hetero_malloc(size_t bytes) {
   size_t rounded = (bytes + 63) / 64 * 64;
-  return rounded < bytes ? nullptr : std::aligned_alloc(64, rounded ? rounded : 64);
+  void *memory = rounded < bytes ? nullptr : std::aligned_alloc(64, rounded ? rounded : 64);
+  std::unique_lock<std::mutex> lock;
+  if (memory)
+    getAllocations(lock)[memory] = bytes;
+  return memory;
 }
-void tsr_hetero_free(void *memory) { std::free(memory); }
-void tsr_hetero_copy(void *to, const void *from, size_t bytes) { std::memmove(to, from, bytes); }
-void tsr_hetero_request(void *, size_t) {}
+void tsr_hetero_free(void *memory) {
+  std::unique_lock<std::mutex> lock;
+  auto &sizes = getAllocations(lock);
+  size_t bytes = 0;
+  if (auto it = sizes.find(memory); it != sizes.end()) {
+    bytes = it->second;
+    sizes.erase(it);
+  }
+  lock.unlock();
+  waitForMemory(memory, bytes, /*writes=*/true);
+  std::free(memory);
+}
+void tsr_hetero_copy(void *to, const void *from, size_t bytes) {
+  waitForMemory(from, bytes, /*writes=*/false);
+  waitForMemory(to, bytes, /*writes=*/true);
+  std::memmove(to, from, bytes);
+}
+void tsr_hetero_request(void *memory, size_t bytes) { waitForMemory(memory, bytes, /*writes=*/false); }
 
 } // extern "C"

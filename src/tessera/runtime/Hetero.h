@@ -24,7 +24,14 @@ typedef struct tsr_hetero_graph {
 /** Launches a graph. `slots` holds for each input its value, or its address and its extents. A failure ends
  * the process with a message: the markers have no way to report one. */
 TSR_API void *tsr_hetero_launch(tsr_hetero_graph *graph, const int64_t *slots, uint64_t count);
+/** The same, but returns at once; the launch has ended after tsr_hetero_wait. A launch that shares memory
+ * with it waits, where one of the two writes it. */
+TSR_API void *tsr_hetero_start(tsr_hetero_graph *graph, const int64_t *slots, uint64_t count);
 TSR_API void tsr_hetero_wait(void *launch);
+/** Ends the process with a message where a buffer is shorter than declared, or than what the loops write.
+ * `known` is the size of the memory as the compiler sees it, or the largest number. */
+TSR_API void tsr_hetero_check(const tsr_hetero_graph *graph, const char *buffer, const void *memory,
+                              uint64_t declared, uint64_t known, uint64_t needed);
 
 /** Memory aligned as kernels like it. */
 TSR_API void *tsr_hetero_malloc(size_t bytes);

@@ -94,7 +94,7 @@ protected:
       }
       object = std::move(*made);
     }
-    rewriteHost(*module, launches, object, setup.installer);
+    rewriteHost(*module, launches, object, setup.installer, setup.checks);
     clang::emitBackendOutput(ci, ci.getCodeGenOpts(), ci.getTarget().getDataLayoutString(), module.get(),
                              *backend, ci.getFileManager().getVirtualFileSystemPtr(), std::move(output));
   }
@@ -223,8 +223,11 @@ static bool isCompilation(const clang::driver::Command &job) {
   return !job.getArguments().empty() && llvm::StringRef(job.getArguments()[0]) == "-cc1";
 }
 
-int heterocpp::runDriver(const std::vector<std::string> &args, const CompileSetup &setup) {
+int heterocpp::runDriver(std::vector<std::string> args, CompileSetup setup) {
   initializeTargets();
+  for (const std::string &arg : args)
+    setup.checks = arg == "-fcheck" || (setup.checks && arg != "-fno-check");
+  llvm::erase_if(args, [](const std::string &arg) { return arg == "-fcheck" || arg == "-fno-check"; });
   std::vector<std::string> words = {"--driver-mode=g++", "-isystem", setup.headers, "-isystem",
                                     setup.headers + "/tessera/compat"};
   words.insert(words.end(), args.begin(), args.end());

@@ -19,13 +19,14 @@ struct CompileSetup {
   std::string installer; ///< the `tessera` that specialises the program on first run
   std::string headers;   ///< folder of our headers
   std::string library;   ///< folder of libtessera.so
+  bool checks = false;   ///< -fcheck: compare buffers with their declared sizes at run time
 };
 
 /// The folder of our headers.
 std::string getHeaders();
 
 /// Runs Clang with these arguments (without the program's name) and returns its exit status.
-int runDriver(const std::vector<std::string> &args, const CompileSetup &setup);
+int runDriver(std::vector<std::string> args, CompileSetup setup);
 
 /// The graphs of one file, for `tessera compile`. Null after diagnostics.
 mlir::OwningOpRef<mlir::ModuleOp> importFile(const std::string &path, const std::vector<std::string> &flags,

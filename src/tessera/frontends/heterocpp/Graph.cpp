@@ -280,6 +280,12 @@ private:
   void checkListed(const clang::ValueDecl *decl, clang::SourceLocation at) {
     if (lists.find(decl) || !lists.call)
       return;
+    // A size is listed with its pointer.
+    for (const Listed &listed : lists.inputs)
+      if (const auto *ref =
+              listed.size ? dyn_cast<clang::DeclRefExpr>(listed.size->IgnoreParenImpCasts()) : nullptr;
+          ref && ref->getDecl() == decl)
+        return;
     // What is computed between the tasks from inputs is no object of its own.
     if (!graph.inputs.count(decl) || !reported.insert(decl).second)
       return;
@@ -425,6 +431,12 @@ bool GraphBuilder::addInput(const clang::ValueDecl *decl, clang::QualType type, 
   input.name = decl->getNameAsString();
   if (input.name.empty())
     input.name = "input" + std::to_string(launch.inputs.size());
+  // Parameters of a pack have one name.
+  auto isTaken = [&](const std::string &name) {
+    return llvm::any_of(launch.inputs, [&](const GraphInput &other) { return other.name == name; });
+  };
+  for (std::string base = input.name; isTaken(input.name);)
+    input.name = base + "." + std::to_string(launch.inputs.size());
   input.argument = listed.argument;
   Location loc = level.getLoc(decl->getLocation());
   auto storage = std::make_unique<Storage>();

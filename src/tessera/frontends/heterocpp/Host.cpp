@@ -6,6 +6,7 @@
 
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
@@ -17,8 +18,8 @@ namespace {
 
 class Rewriter {
 public:
-  Rewriter(Module &module, const std::string &object, const std::string &installer)
-      : module(module), context(module.getContext()), ptr(PointerType::getUnqual(context)),
+  Rewriter(Module &module, const std::string &object, const std::string &installer, bool checks)
+      : checks(checks), module(module), context(module.getContext()), ptr(PointerType::getUnqual(context)),
         i64(Type::getInt64Ty(context)), objectBytes(object), installer(installer) {}
 
   void run(const std::vector<HostLaunch> &launches);
@@ -34,12 +35,16 @@ private:
   Value *asInteger(IRBuilder<> &b, Value *v) { return b.CreateZExtOrTrunc(v, i64); }
   Value *scalar(IRBuilder<> &b, Value *v, const HostInput &input);
   void remove(const Site &site);
+  void check(IRBuilder<> &b, CallBase *call, const HostLaunch &launch);
+  Value *extent(IRBuilder<> &b, CallBase *call, const HostInput::Extent &extent);
 
+  bool checks;
   Module &module;
   LLVMContext &context;
   Type *ptr, *i64;
   const std::string &objectBytes, &installer;
-  GlobalVariable *object = nullptr, *tool = nullptr;
+  Constant *object = nullptr;
+  GlobalVariable *tool = nullptr;
   std::map<std::string, GlobalVariable *> records;
 };
 
@@ -57,10 +62,15 @@ GlobalVariable *Rewriter::record(const std::string &graph) {
     return known;
   if (!object) {
     Constant *data = ConstantDataArray::getRaw(objectBytes, objectBytes.size(), Type::getInt8Ty(context));
-    object = new GlobalVariable(module, data->getType(), true, GlobalValue::PrivateLinkage, data,
-                                ".tessera.object");
-    object->setSection(".tessera");
-    object->setAlignment(Align(64));
+    auto *fill = ArrayType::get(Type::getInt8Ty(context), objectAlignment - 8);
+    Constant *whole = ConstantStruct::getAnon(
+        context, {ConstantInt::get(i64, objectBytes.size()), ConstantAggregateZero::get(fill), data}, true);
+    auto *carrier = new GlobalVariable(module, whole->getType(), true, GlobalValue::PrivateLinkage, whole,
+                                       ".tessera.object");
+    carrier->setSection(objectSection);
+    carrier->setAlignment(Align(objectAlignment));
+    object = ConstantExpr::getInBoundsGetElementPtr(Type::getInt8Ty(context), carrier,
+                                                    ConstantInt::get(i64, objectAlignment));
     tool = text(installer, ".tessera.installer");
   }
   auto *type = StructType::get(context, {ptr, ptr, i64, ptr, ptr});
@@ -86,6 +96,54 @@ Value *Rewriter::scalar(IRBuilder<> &b, Value *v, const HostInput &input) {
   if (input.isFloat)
     return input.isSigned ? b.CreateSIToFP(v, wanted) : b.CreateUIToFP(v, wanted);
   return b.CreateIntCast(v, wanted, input.isSigned);
+}
+
+// The host waits before it does anything else.
+static bool isAwaited(Instruction *from) {
+  for (Instruction *op = from->getNextNode(); op; op = op->getNextNode()) {
+    if (isa<IntrinsicInst>(op))
+      continue;
+    if (auto *call = dyn_cast<CallBase>(op)) {
+      Function *callee = call->getCalledFunction();
+      return callee && getMarkerKind(callee->getName()) == MarkerKind::Wait;
+    }
+    if (op->isTerminator())
+      return false;
+  }
+  return false;
+}
+
+Value *Rewriter::extent(IRBuilder<> &b, CallBase *call, const HostInput::Extent &extent) {
+  Value *e = ConstantInt::get(i64, extent.factor);
+  for (unsigned argument : extent.arguments)
+    e = b.CreateMul(e, b.CreateSExtOrTrunc(call->getArgOperand(argument), i64));
+  return b.CreateSelect(b.CreateICmpSGT(e, ConstantInt::get(i64, 0)), e, ConstantInt::get(i64, 0));
+}
+
+// What is declared against what is there, as far as the optimiser sees or the runtime knows, and against what
+// the loops write.
+void Rewriter::check(IRBuilder<> &b, CallBase *call, const HostLaunch &launch) {
+  FunctionCallee compare = module.getOrInsertFunction(
+      "tsr_hetero_check", FunctionType::get(Type::getVoidTy(context), {ptr, ptr, ptr, i64, i64, i64}, false));
+  Type *types[] = {i64, ptr};
+  Function *known = Intrinsic::getOrInsertDeclaration(&module, Intrinsic::objectsize, types);
+  auto one = [&](const HostInput &input, Value *needed) {
+    Value *address = call->getArgOperand(input.argument);
+    Value *size = b.CreateCall(known, {address, b.getFalse(), b.getTrue(), b.getTrue()});
+    b.CreateCall(compare, {record(launch.graph), text(input.name, ".tessera.buffer"), address,
+                           asInteger(b, call->getArgOperand(*input.sizeArgument)), size, needed});
+  };
+  for (const HostInput &input : launch.inputs)
+    if (input.sizeArgument)
+      one(input, ConstantInt::get(i64, 0));
+  for (const HostInput &output : launch.outputs) {
+    if (!output.sizeArgument)
+      continue;
+    Value *needed = ConstantInt::get(i64, output.unitBytes);
+    for (const HostInput::Extent &each : output.inner)
+      needed = b.CreateMul(needed, extent(b, call, each));
+    one(output, needed);
+  }
 }
 
 void Rewriter::launch(CallBase *call, const HostLaunch &launch, CallBase *end) {
@@ -140,8 +198,12 @@ void Rewriter::launch(CallBase *call, const HostLaunch &launch, CallBase *end) {
       put(b.CreateSelect(b.CreateICmpSGT(e, ConstantInt::get(i64, 0)), e, ConstantInt::get(i64, 0)));
     }
   }
-  FunctionCallee run =
-      module.getOrInsertFunction("tsr_hetero_launch", FunctionType::get(ptr, {ptr, ptr, i64}, false));
+  if (checks)
+    check(b, call, launch);
+  // Nobody can wait for a launch whose handle is thrown away.
+  bool awaited = call->use_empty() || isAwaited(end ? end : call);
+  FunctionCallee run = module.getOrInsertFunction(awaited ? "tsr_hetero_launch" : "tsr_hetero_start",
+                                                  FunctionType::get(ptr, {ptr, ptr, i64}, false));
   Value *handle = b.CreateCall(run, {record(launch.graph), slots, ConstantInt::get(i64, count)});
   call->replaceAllUsesWith(handle);
   if (!end) {
@@ -252,6 +314,6 @@ void Rewriter::run(const std::vector<HostLaunch> &launches) {
 }
 
 void tessera::heterocpp::rewriteHost(Module &module, const std::vector<HostLaunch> &launches,
-                                     const std::string &object, const std::string &installer) {
-  Rewriter(module, object, installer).run(launches);
+                                     const std::string &object, const std::string &installer, bool checks) {
+  Rewriter(module, object, installer, checks).run(launches);
 }

@@ -12,6 +12,7 @@ namespace tessera::heterocpp {
 
 /// One input of a graph, as arguments of the marker's call.
 struct HostInput {
+  std::string name; ///< for messages
   unsigned argument = 0;
   std::optional<unsigned> sizeArgument; ///< of memory
   uint64_t unitBytes = 1;
@@ -33,8 +34,14 @@ struct HostLaunch {
   std::vector<HostInput> outputs; ///< memory that only goes out; `inner` holds all extents
 };
 
-/// Rewrites the host module. `object` is the portable object of the file, empty when it has no graph.
+/// Rewrites the host module. `object` is the portable object of the file, empty when it has no graph. With
+/// `checks`, buffers are compared with their declared sizes at each launch.
 void rewriteHost(llvm::Module &module, const std::vector<HostLaunch> &launches, const std::string &object,
-                 const std::string &installer);
+                 const std::string &installer, bool checks);
+
+/// The section of an executable that carries portable objects, and how each lies there: its size, filled up
+/// to the alignment, then its bytes.
+inline constexpr char objectSection[] = ".tessera";
+inline constexpr uint64_t objectAlignment = 64;
 
 } // namespace tessera::heterocpp

@@ -242,13 +242,17 @@ SourceUnit::describeLaunches(function_ref<std::string(const clang::FunctionDecl 
       place(end->second, host.endLine, host.endColumn);
     for (const GraphInput &output : launch.outputs) {
       HostInput made;
+      made.name = output.name;
       made.argument = output.argument;
+      made.sizeArgument = output.sizeArgument;
+      made.unitBytes = output.unitBytes;
       for (const GraphInput::Extent &extent : output.inner)
         made.inner.push_back({extent.factor, extent.arguments});
       host.outputs.push_back(made);
     }
     for (const GraphInput &input : launch.inputs) {
       HostInput made;
+      made.name = input.name;
       made.argument = input.argument;
       made.sizeArgument = input.sizeArgument;
       made.unitBytes = input.unitBytes;
