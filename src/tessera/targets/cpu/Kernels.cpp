@@ -8,6 +8,7 @@
 #include "tessera/transforms/leaf/Rewrites.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
@@ -16,6 +17,8 @@ using namespace tessera::cpu;
 
 /// Instances along a dimension that are no tasks of their own.
 static constexpr int64_t maxShortDim = 8;
+/// Instances of one task, where they run in the lanes of vectors.
+static constexpr int64_t instancesOfTask = 64;
 
 namespace {
 
@@ -225,6 +228,7 @@ LogicalResult Splitter::makeKernel(Segment &segment, unsigned index) {
   for (Operation *op : ordered)
     k.clone(*op, map);
 
+  scf::ForOp instances;
   plan::Expr one = program.constant(1);
   step.grid = {one, one, one};
   if (segment.parallel) {
@@ -272,6 +276,8 @@ LogicalResult Splitter::makeKernel(Segment &segment, unsigned index) {
       }
       auto loop = scf::ForOp::create(k, forall.getLoc(), begin, end, stepValue);
       if (d == row && forall->hasAttr(leaf::instancesAttr))
+        instances = loop;
+      if (d == row && forall->hasAttr(leaf::instancesAttr))
         loop->setAttr(leaf::instancesAttr,
                       k.getI64IntegerAttr(getConstantIntValue(forall.getMixedUpperBound()[d]).value_or(-1)));
       k.setInsertionPointToStart(loop.getBody());
@@ -292,6 +298,24 @@ LogicalResult Splitter::makeKernel(Segment &segment, unsigned index) {
   func::ReturnOp::create(k, payload.getLoc());
   if (failed(placeScratch(kernel, inner, step)))
     return failure();
+  // A task of one instance would leave the lanes empty.
+  unsigned firstEnd = captured.size() + 3;
+  if (auto end = instances ? dyn_cast<BlockArgument>(instances.getUpperBound()) : BlockArgument();
+      end && end.getOwner() == body && leaf::wantsLanes(instances)) {
+    unsigned d = end.getArgNumber() - firstEnd;
+    auto forall = cast<scf::ForallOp>(segment.ops.front());
+    step.grid[d] = program.binary("ceildiv", step.grid[d], program.constant(instancesOfTask));
+    k.setInsertionPoint(instances);
+    Location loc = instances.getLoc();
+    Value size = arith::ConstantIndexOp::create(k, loc, instancesOfTask);
+    OpFoldResult upper = forall.getMixedUpperBound()[d];
+    if (auto value = dyn_cast<Value>(upper))
+      upper = map.lookupOrDefault(value);
+    Value count = getValueOrCreateConstantIndexOp(k, loc, upper);
+    instances.setLowerBound(arith::MulIOp::create(k, loc, instances.getLowerBound(), size));
+    Value last = arith::MulIOp::create(k, loc, end, size);
+    instances.setUpperBound(arith::MinSIOp::create(k, loc, last, count));
+  }
   version.steps.push_back(step);
   return success();
 }

@@ -273,8 +273,7 @@ std::string cpu::writeDefaultSchedule(func::FuncOp payload, const TargetInfo &in
   // (windows, products of many matrices) are for the code generator to vectorise: unrolled, it would see no
   // loop.
   if (!isPacked && llvm::none_of(payload.getBody().front().getOps<linalg::GenericOp>(), sumsAlongResult))
-    out.loopLine("transform.tessera.unroll_constant_loops %kernel" +
-                 Twine(isMarked ? " {max_trip = 32, max_ops = 4096}" : "") + " : !transform.any_op");
+    out.loopLine("transform.tessera.unroll_constant_loops %kernel : !transform.any_op");
   out.loopLine("transform.apply_patterns to %kernel { transform.apply_patterns.canonicalization } : "
                "!transform.any_op");
   out.loopLine("transform.apply_cse to %kernel : !transform.any_op");

@@ -60,4 +60,7 @@ bool wantsLanes(linalg::GenericOp op);
 /// vectorises bodies without loops itself.
 bool vectorizeLoop(RewriterBase &rewriter, scf::ForOp loop, int64_t vectorBytes);
 
+/// Whether it would.
+bool wantsLanes(scf::ForOp loop);
+
 } // namespace tessera::leaf

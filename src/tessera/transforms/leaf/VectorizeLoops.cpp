@@ -250,6 +250,8 @@ bool LoopAnalysis::pays() {
   return fine && (loops || !own.empty());
 }
 
+bool leaf::wantsLanes(scf::ForOp loop) { return LoopAnalysis(loop).pays(); }
+
 bool leaf::vectorizeLoop(RewriterBase &rewriter, scf::ForOp loop, int64_t vectorBytes) {
   LoopAnalysis analysis(loop);
   if (!analysis.pays())
@@ -292,6 +294,13 @@ bool leaf::vectorizeLoop(RewriterBase &rewriter, scf::ForOp loop, int64_t vector
       vector::CreateMaskOp::create(rewriter, loc, VectorType::get({lanes}, rewriter.getI1Type()), rest);
   LaneEmitter(rewriter, loc, lanes, why).runLoop(loop, end, mask, own);
   rewriter.eraseOp(loop);
+  // Arrays of vectors stay in registers only when nothing is left that counts through them.
+  if (!own.empty())
+    for (Operation *part : {main.getOperation(), tail.getOperation()})
+      part->walk([](scf::ForOp inner) {
+        if (isShort(inner))
+          (void)unrollConstantLoops(inner, maxShortTrip, 4096);
+      });
   for (memref::AllocaOp alloca : analysis.own)
     rewriter.eraseOp(alloca);
   return true;
