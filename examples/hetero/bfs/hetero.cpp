@@ -14,7 +14,8 @@ static void expand(const int *start, size_t startBytes, const int *edges, size_t
     for (int e = start[node]; e < start[node + 1]; ++e) {
       int other = edges[e], unseen = -1;
       // Whoever changes the level puts the node into the queue.
-      if (__atomic_compare_exchange_n(&level[other], &unseen, depth, false, __ATOMIC_RELAXED,
+      if (__atomic_load_n(&level[other], __ATOMIC_RELAXED) < 0 &&
+          __atomic_compare_exchange_n(&level[other], &unseen, depth, false, __ATOMIC_RELAXED,
                                       __ATOMIC_RELAXED)) {
         int place = __atomic_fetch_add(&found[0], 1, __ATOMIC_RELAXED);
         next[place] = other;
