@@ -41,7 +41,8 @@ Value Translator::toIndex(Value v, clang::QualType type) {
     return v;
   if (APInt known; matchPattern(v, m_ConstantInt(&known)))
     return constantIndex(isSigned(type) ? known.getSExtValue() : int64_t(known.getZExtValue()));
-  if (isSigned(type))
+  // 64 bits are the index itself, whatever their sign; extents of loops are written in this form.
+  if (isSigned(type) || v.getType().isInteger(64))
     return arith::IndexCastOp::create(b, current, b.getIndexType(), v);
   return arith::IndexCastUIOp::create(b, current, b.getIndexType(), v);
 }

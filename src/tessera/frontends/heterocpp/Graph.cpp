@@ -1081,6 +1081,16 @@ void GraphBuilder::finishLeaf(LeafTranslator &leaf, Block *entry, const Lists &o
     return;
   }
   MLIRContext *context = b.getContext();
+  // Numbers that nothing uses, such as the sizes of buffers, are not passed.
+  for (size_t i = leaf.captures.size(); i-- > 0;) {
+    BlockArgument arg = entry->getArgument(leaf.rank + i);
+    bool yielded =
+        llvm::any_of(leaf.yielded, [&](const LeafTranslator::Yielded &y) { return y.value == arg; });
+    if (leaf.captures[i].object || yielded || !arg.use_empty())
+      continue;
+    entry->eraseArgument(leaf.rank + i);
+    leaf.captures.erase(leaf.captures.begin() + i);
+  }
   SmallVector<Value> inputs;
   SmallVector<dfg::PortAttr> ports;
   for (LeafTranslator::Capture &capture : leaf.captures) {
