@@ -32,10 +32,74 @@ static OpFoldResult extentOfLabel(OpBuilder &b, Location loc, ArrayRef<Labelled>
   return found;
 }
 
+// The operands such that each label of the result has one extent, unless it is known to be 1. Extents that
+// nothing relates may be equal, or one of them 1, which is known when the program runs: such operands are
+// repeated first. The last element stands for those beyond it, so that no index leaves the memory.
+static SmallVector<Labelled> withEqualExtents(OpBuilder &b, Location loc, ArrayRef<Labelled> given,
+                                              ArrayRef<unsigned> out) {
+  SmallVector<Labelled> operands(given);
+  SmallVector<SmallVector<OpFoldResult>> wanted;
+  for (const Labelled &operand : operands)
+    wanted.push_back(SmallVector<OpFoldResult>(operand.labels.size()));
+  for (unsigned label : out) {
+    SmallVector<std::pair<unsigned, int64_t>> open; // operand and its dimension
+    OpFoldResult extent;
+    for (auto [i, operand] : llvm::enumerate(operands))
+      for (auto [d, l] : llvm::enumerate(operand.labels)) {
+        int64_t size = typeOf(operand.tensor).getDimSize(d);
+        if (l == label && ShapedType::isDynamic(size))
+          open.push_back({i, d});
+        else if (l == label && size != 1)
+          extent = b.getIndexAttr(size);
+      }
+    bool agree = llvm::all_of(open, [&](auto at) {
+      return haveSameExtent(operands[at.first].tensor, at.second, operands[open[0].first].tensor,
+                            open[0].second);
+    });
+    if (open.empty() || (agree && !extent))
+      continue;
+    if (!extent) {
+      Value one = indexOf(b, loc, 1), widest;
+      for (auto [i, d] : open) {
+        Value size = tensor::DimOp::create(b, loc, operands[i].tensor, d);
+        if (widest) {
+          Value isOne = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, widest, one);
+          size = arith::SelectOp::create(b, loc, isOne, size, widest);
+        }
+        widest = size;
+      }
+      extent = widest;
+    }
+    for (auto [i, d] : open)
+      wanted[i][d] = extent;
+  }
+  for (auto [operand, extents] : llvm::zip(operands, wanted)) {
+    if (llvm::none_of(extents, [](OpFoldResult extent) { return bool(extent); }))
+      continue;
+    Value x = operand.tensor;
+    SmallVector<OpFoldResult> own = extentsOf(b, loc, x), all = own;
+    for (auto [to, extent] : llvm::zip(all, extents))
+      if (extent)
+        to = extent;
+    operand.tensor = generate(
+        b, loc, all, typeOf(x).getElementType(), [&](OpBuilder &b, Location at, ValueRange ids) -> Value {
+          SmallVector<Value> place(ids);
+          for (size_t d = 0; d < place.size(); ++d)
+            if (extents[d]) {
+              Value last = arith::SubIOp::create(b, at, asValue(b, at, own[d]), indexOf(b, at, 1));
+              place[d] = arith::MinSIOp::create(b, at, place[d], last);
+            }
+          return tensor::ExtractOp::create(b, at, x, place);
+        });
+  }
+  return operands;
+}
+
 // The sum of the product of all operands over the labels that the result does not have. A matrix product
 // keeps rows, columns and the reduction in this order, as schedules expect it; otherwise the innermost loop
 // runs along the result's innermost dimension, which the code generator vectorises.
-static Value contract(OpBuilder &b, Location loc, ArrayRef<Labelled> operands, ArrayRef<unsigned> out) {
+static Value contract(OpBuilder &b, Location loc, ArrayRef<Labelled> given, ArrayRef<unsigned> out) {
+  SmallVector<Labelled> operands = withEqualExtents(b, loc, given, out);
   SmallVector<unsigned> summed, order;
   for (const Labelled &operand : operands)
     for (unsigned label : operand.labels)

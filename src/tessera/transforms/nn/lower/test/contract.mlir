@@ -91,3 +91,37 @@ dfg.graph @einsum(%x: tensor<3x3x4xf32>, %y: tensor<4x5xf32>, %z: tensor<5x6xf32
   }
   dfg.return %out : tensor<3x6xf32>
 }
+
+// -----
+
+// Two batches that nothing relates may be equal, or one of them 1: both are repeated to the larger one first.
+// CHECK-LABEL: dfg.graph @unrelated_batches
+// CHECK: %[[N:.*]] = arith.select
+// CHECK: tensor.empty(%[[N]]) : tensor<?x2x3xf32>
+// CHECK: arith.minsi
+// CHECK: tensor.extract
+// CHECK: tensor.empty(%[[N]]) : tensor<?x3x4xf32>
+// CHECK: arith.minsi
+// CHECK: tensor.extract
+dfg.graph @unrelated_batches(%x: tensor<?x2x3xf32>, %z: tensor<?x3x4xf32>) -> (y: tensor<?x2x4xf32>) {
+  %y = dfg.node @net (%a = %x : tensor<?x2x3xf32>, %b = %z : tensor<?x3x4xf32>) -> tensor<?x2x4xf32> {
+    %1 = nn.matmul %a, %b : tensor<?x2x3xf32>, tensor<?x3x4xf32> -> tensor<?x2x4xf32>
+    dfg.yield %1 : tensor<?x2x4xf32>
+  }
+  dfg.return %y : tensor<?x2x4xf32>
+}
+
+// -----
+
+// One batch is read as it is.
+// CHECK-LABEL: dfg.graph @related_batches
+// CHECK-NOT: arith.select
+// CHECK-NOT: tensor.extract
+dfg.graph @related_batches(%x: tensor<?x3x3xf32>) -> (y: tensor<?x3x3xf32>) {
+  %y = dfg.node @net (%a = %x : tensor<?x3x3xf32>) -> tensor<?x3x3xf32> {
+    %0 = nn.unary relu %a : tensor<?x3x3xf32> -> tensor<?x3x3xf32>
+    %1 = nn.matmul %a, %0 : tensor<?x3x3xf32>, tensor<?x3x3xf32> -> tensor<?x3x3xf32>
+    dfg.yield %1 : tensor<?x3x3xf32>
+  }
+  dfg.return %y : tensor<?x3x3xf32>
+}
