@@ -3,6 +3,7 @@
 // wiring and whose memory must not be touched; each leaf has a translator of its own that captures from it.
 #include "tessera/frontends/heterocpp/Graph.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringExtras.h"
@@ -48,6 +49,23 @@ public:
     if (!unit)
       unit = {b.getI8Type(), 1};
     return makeObject(Value(), unit, nullptr);
+  }
+  // The plan that computes extents knows signed numbers of 64 bits.
+  Value toIndex(Value v, clang::QualType type) override {
+    if (getConstantIntValue(v))
+      return Translator::toIndex(v, type);
+    // A promotion of a narrow number.
+    bool isWidened = false;
+    if (auto wide = v.getDefiningOp<arith::ExtUIOp>(); wide && !wide.getIn().getType().isInteger(1)) {
+      v = wide.getIn();
+      isWidened = true;
+    }
+    auto integer = dyn_cast<IntegerType>(v.getType());
+    if (!integer || (isSigned(type) && !isWidened) || integer.getWidth() == 64)
+      return Translator::toIndex(v, type);
+    Value narrow = arith::IndexCastOp::create(b, current, b.getIndexType(), v);
+    AffineExpr all = b.getAffineDimExpr(0) % (int64_t(1) << integer.getWidth());
+    return affine::AffineApplyOp::create(b, current, AffineMap::get(1, 0, all), ValueRange{narrow});
   }
   Storage *find(const clang::ValueDecl *decl, clang::SourceLocation at) { return lookup(decl, at); }
   bool knows(const clang::ValueDecl *decl) {

@@ -2,6 +2,7 @@
 // See Source.h.
 #include "tessera/frontends/heterocpp/Source.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -10,8 +11,8 @@ using namespace tessera::heterocpp;
 
 SourceUnit::SourceUnit(MLIRContext *mlir, clang::DiagnosticsEngine &engine)
     : module(ModuleOp::create(UnknownLoc::get(mlir))), mlir(mlir), diag(engine) {
-  mlir->loadDialect<dfg::DfgDialect, arith::ArithDialect, scf::SCFDialect, memref::MemRefDialect,
-                    tensor::TensorDialect, math::MathDialect, func::FuncDialect>();
+  mlir->loadDialect<dfg::DfgDialect, affine::AffineDialect, arith::ArithDialect, scf::SCFDialect,
+                    memref::MemRefDialect, tensor::TensorDialect, math::MathDialect, func::FuncDialect>();
 }
 
 bool SourceUnit::HandleTopLevelDecl(clang::DeclGroupRef group) {

@@ -90,7 +90,7 @@ public:
   Value emitScalar(const clang::Expr *expr);
   Value emitCondition(const clang::Expr *expr);
   Value emitIndex(const clang::Expr *expr);
-  Value toIndex(Value v, clang::QualType type);
+  virtual Value toIndex(Value v, clang::QualType type);
 
   // Variables.
   std::unique_ptr<Storage> makeStorage(clang::QualType type, clang::SourceLocation loc);
