@@ -274,6 +274,11 @@ static Value emitPrivateCounters(Loops &loops) {
       }
     }
   }
+  // Several at once keep the processor busy; loops of their own are for the code generator to vectorise.
+  bool hasLoops =
+      node.getBodyBlock()->walk([](LoopLikeOpInterface) { return WalkResult::interrupt(); }).wasInterrupted();
+  if (!hasLoops)
+    forall->setAttr(lanesAttr, b.getI64IntegerAttr(2));
   for (auto [i, reduction] : llvm::enumerate(reductions))
     if (reduction)
       mergeCopies(ctx, i, loops.copies[i], reduction);
