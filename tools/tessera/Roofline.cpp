@@ -24,6 +24,15 @@ template <int Bytes> struct VectorOf {
 };
 } // namespace
 
+// Keeps a vector where it is: in a register, where the machine names the class of those.
+#if defined(__x86_64__)
+#define TESSERA_KEEP(v) asm volatile("" : "+x"(v))
+#elif defined(__aarch64__)
+#define TESSERA_KEEP(v) asm volatile("" : "+w"(v))
+#else
+#define TESSERA_KEEP(v) asm volatile("" : "+m"(v))
+#endif
+
 // Twelve sums hide the latency of two multiply-adds at a time; the result keeps them alive.
 template <int Bytes> [[gnu::always_inline]] inline float multiply(long rounds) {
   using V = typename VectorOf<Bytes>::Type;
@@ -31,7 +40,7 @@ template <int Bytes> [[gnu::always_inline]] inline float multiply(long rounds) {
   for (long r = 0; r < rounds; ++r)
     for (V &sum : sums) {
       sum = sum * x + y;
-      asm volatile("" : "+x"(sum));
+      TESSERA_KEEP(sum);
     }
   V all = sums[0];
   for (int i = 1; i < 12; ++i)

@@ -55,8 +55,8 @@ struct InstallOptions {
   TargetOptions target;
   std::string dumpDir;
   std::optional<Stage> stopAfter;
-  /// For networks, each can be left out to see what it is worth: several operations in a node, blocked layouts,
-  /// temporaries that share memory.
+  /// For networks, each can be left out to see what it is worth: several operations in a node, blocked
+  /// layouts, temporaries that share memory.
   bool fusion = true, layout = true, memoryPlan = true;
 };
 

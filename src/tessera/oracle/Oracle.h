@@ -51,9 +51,9 @@ FailureOr<std::vector<Array>> runGraph(dfg::GraphOp graph, ArrayRef<Array> input
 FailureOr<std::vector<Array>> runFunction(func::FuncOp function, ArrayRef<Array> inputs,
                                           const Options &options = {});
 
-/// The results of one operation without regions on constants: null entries of `operands` are unknown, and then
-/// there are no results. Fails silently when the operation has no meaning for these values, as a division by zero has
-/// none, or when the oracle does not know it. Tensors come back as dense elements.
+/// The results of one operation without regions on constants: null entries of `operands` are unknown, and
+/// then there are no results. Fails silently when the operation has no meaning for these values, as a
+/// division by zero has none, or when the oracle does not know it. Tensors come back as dense elements.
 FailureOr<SmallVector<TypedAttr>> evaluate(Operation *op, ArrayRef<Attribute> operands);
 
 class Interpreter;

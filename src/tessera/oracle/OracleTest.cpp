@@ -5,8 +5,8 @@
 // `// ERROR: text` a part of the message, or `// NOTE: text` a part of one of its notes. `// UNVERIFIED:`
 // keeps the verifier away from programs that it would refuse, `// LIMIT:` sets a limit of operations, `//
 // RACES:` switches the detector off.
-#include "tessera/ir/nn/Nn.h"
 #include "tessera/oracle/Oracle.h"
+#include "tessera/ir/nn/Nn.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Verifier.h"

@@ -41,9 +41,7 @@ public:
   size_t bytes() const { return byteSize; }
   bool readOnly() const { return isReadOnly; }
   /// False for wrapped memory that is aligned less than the kernel ABI asks; launches work on a copy of it.
-  bool aligned(uint64_t to = 64) const {
-    return isAligned || reinterpret_cast<uintptr_t>(host) % to == 0;
-  }
+  bool aligned(uint64_t to = 64) const { return isAligned || reinterpret_cast<uintptr_t>(host) % to == 0; }
   ByteRange whole() const { return {0, byteSize}; }
   /// "f32 of shape 3x4".
   std::string describe() const;

@@ -293,7 +293,8 @@ private:
       inArena[i] = 1;
       if (older[i] || first[i] == INT32_MAX)
         continue;
-      requests.push_back({result->rootBytes[i], program.reuse ? first[i] : 0, program.reuse ? last[i] : end, 0});
+      requests.push_back(
+          {result->rootBytes[i], program.reuse ? first[i] : 0, program.reuse ? last[i] : end, 0});
       owners.push_back(static_cast<int32_t>(i));
       if (__builtin_add_overflow(sum, result->rootBytes[i] + 256, &sum) || sum > (uint64_t(1) << 50))
         return fail(StatusCode::InvalidArgument, "temporaries need more than 2^50 bytes for these inputs");

@@ -455,12 +455,13 @@ bool dfg::isWiring(Operation *op) {
     return llvm::all_of(op->getResultTypes(), [](Type t) { return t.isIntOrIndex(); }) &&
            llvm::all_of(op->getOperandTypes(), [](Type t) { return t.isIntOrIndex(); });
   StringRef name = op->getName().getStringRef();
-  static const llvm::StringSet<> views = {
-      "tensor.dim",           "tensor.cast",         "tensor.empty",
-      "tensor.extract_slice", "tensor.expand_shape", "tensor.collapse_shape",
-      "tensor.splat",         "memref.dim",          "memref.cast",
-      "memref.subview",       "memref.expand_shape", "memref.collapse_shape",
-      "affine.apply",         "affine.min",          "affine.max",
-      "nn.reshape"};
+  static const llvm::StringSet<> views = {"tensor.dim",          "tensor.cast",
+                                          "tensor.empty",        "tensor.extract_slice",
+                                          "tensor.expand_shape", "tensor.collapse_shape",
+                                          "tensor.splat",        "memref.dim",
+                                          "memref.cast",         "memref.subview",
+                                          "memref.expand_shape", "memref.collapse_shape",
+                                          "affine.apply",        "affine.min",
+                                          "affine.max",          "nn.reshape"};
   return views.contains(name);
 }

@@ -99,8 +99,9 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &tm) {
   pb.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, mam);
 }
 
-// Register tiles come in an order that needs the fewest registers. LLVM's machine scheduler, which moves loads far ahead, makes
-// it spill for many shapes of tiles (measured on Zen 4: half the speed), and a processor that reorders on its own does not need it.
+// Register tiles come in an order that needs the fewest registers. LLVM's machine scheduler, which moves
+// loads far ahead, makes it spill for many shapes of tiles (measured on Zen 4: half the speed), and a
+// processor that reorders on its own does not need it.
 static void keepOrderOfInstructions(const llvm::Triple &triple) {
   static constexpr llvm::StringLiteral name = "enable-misched";
   auto &options = llvm::cl::getRegisteredOptions();

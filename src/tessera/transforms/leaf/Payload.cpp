@@ -216,8 +216,8 @@ static void hoistInvariants(func::FuncOp func) {
   });
 }
 
-// What mode `fast` allows: a product and a sum in one rounding, either zero from a maximum of both, and sums in
-// the order of vectors where a network does not ask for another.
+// What mode `fast` allows: a product and a sum in one rounding, either zero from a maximum of both, and sums
+// in the order of vectors where a network does not ask for another.
 static void relaxFloats(func::FuncOp func) {
   func.walk([](Operation *op) {
     arith::FastMathFlags allowed =

@@ -10,8 +10,8 @@
 
 namespace tessera {
 
-/// On a graph and what is made of its nodes: the alignment in bytes of memory that comes from outside, where it
-/// is less than the kernel ABI's. Programs in C++ take memory as their host code has allocated it.
+/// On a graph and what is made of its nodes: the alignment in bytes of memory that comes from outside, where
+/// it is less than the kernel ABI's. Programs in C++ take memory as their host code has allocated it.
 inline constexpr llvm::StringLiteral alignAttr = "tessera.align";
 
 /// What the caller must pass for one argument of a payload function.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Convolution as it stands: a tile of rows x columns x blocks of channels of the result stays in registers while all taps and
-// channels are added. Each step loads one vector of weights for each block and multiplies it by single elements of x.
+// Convolution as it stands: a tile of rows x columns x blocks of channels of the result stays in registers
+// while all taps and channels are added. Each step loads one vector of weights for each block and multiplies
+// it by single elements of x.
 #include "tessera/transforms/nn/packed/Support.h"
 
 using namespace tessera;
@@ -29,8 +30,8 @@ struct ConvKernel {
 
 } // namespace
 
-void ConvKernel::steps(Value n, Value f, Value row, Value column, int64_t tileRows, int64_t tileColumns, const Tiles &t,
-                       SmallVector<Value> &sums) {
+void ConvKernel::steps(Value n, Value f, Value row, Value column, int64_t tileRows, int64_t tileColumns,
+                       const Tiles &t, SmallVector<Value> &sums) {
   VectorType type = vectorOf(element, lanes);
   int64_t panel = w.stride(0); // elements between blocks of the result
   // Short loops over channels take the taps of a row along.
@@ -78,7 +79,8 @@ void ConvKernel::steps(Value n, Value f, Value row, Value column, int64_t tileRo
   });
 }
 
-void ConvKernel::tile(Value n, Value f, Value row, Value column, int64_t tileRows, int64_t tileColumns, const Tiles &t) {
+void ConvKernel::tile(Value n, Value f, Value row, Value column, int64_t tileRows, int64_t tileColumns,
+                      const Tiles &t) {
   SmallVector<Value> starts;
   for (int64_t k = 0; k < t.blocks; ++k)
     starts.push_back(bias.buffer ? cursorAt(g, bias, {g.add(f, k), g.index(0)}).load(g, 0, lanes)
@@ -101,7 +103,8 @@ void ConvKernel::row(Value n, Value f, Value row, int64_t tileRows, const Tiles 
     tile(n, f, row, g.index(whole), tileRows, columns - whole, t);
 }
 
-LogicalResult packed::lowerConv(RewriterBase &rewriter, PackedConvOp op, const Tiles &tiles, std::string &why) {
+LogicalResult packed::lowerConv(RewriterBase &rewriter, PackedConvOp op, const Tiles &tiles,
+                                std::string &why) {
   FailureOr<Output> output = Output::follow(rewriter, op, why);
   if (failed(output))
     return failure();
@@ -153,18 +156,23 @@ LogicalResult packed::lowerConv(RewriterBase &rewriter, PackedConvOp op, const T
   int64_t perPart = std::max<int64_t>(1, tiles.task);
   if (flat)
     rowTasks = std::max<int64_t>(1, ceilDiv(k.columns / t.columns, perPart));
-  OpFoldResult n = getAsOpFoldResult(batch), f = rewriter.getIndexAttr(blockTasks), r = rewriter.getIndexAttr(rowTasks);
-  SmallVector<OpFoldResult> extents = t.split ? SmallVector<OpFoldResult>{f, n, r} : SmallVector<OpFoldResult>{n, r, f};
+  OpFoldResult n = getAsOpFoldResult(batch), f = rewriter.getIndexAttr(blockTasks),
+               r = rewriter.getIndexAttr(rowTasks);
+  SmallVector<OpFoldResult> extents =
+      t.split ? SmallVector<OpFoldResult>{f, n, r} : SmallVector<OpFoldResult>{n, r, f};
   g.tasks(extents, [&](ValueRange ids) {
-    Value image = ids[t.split ? 1 : 0], block = g.mul(ids[t.split ? 0 : 2], t.blocks), part = ids[t.split ? 2 : 1];
+    Value image = ids[t.split ? 1 : 0], block = g.mul(ids[t.split ? 0 : 2], t.blocks),
+          part = ids[t.split ? 2 : 1];
     if (flat) {
       // Whole tiles of this part; the rest of the row belongs to the last one.
       int64_t whole = k.columns / t.columns * t.columns;
-      Value from = g.mul(part, perPart * t.columns), to = g.min(g.add(from, perPart * t.columns), g.index(whole));
+      Value from = g.mul(part, perPart * t.columns),
+            to = g.min(g.add(from, perPart * t.columns), g.index(whole));
       Value zero = g.index(0);
       g.each(from, to, t.columns, [&](Value column) { k.tile(image, block, zero, column, 1, t.columns, t); });
       if (whole < k.columns)
-        g.when(g.equal(part, rowTasks - 1), [&] { k.tile(image, block, zero, g.index(whole), 1, k.columns - whole, t); });
+        g.when(g.equal(part, rowTasks - 1),
+               [&] { k.tile(image, block, zero, g.index(whole), 1, k.columns - whole, t); });
       return;
     }
     Value from = g.mul(part, taskRows), to = g.min(g.add(from, taskRows), g.index(k.rows));
@@ -183,14 +191,15 @@ LogicalResult packed::lowerConv(RewriterBase &rewriter, PackedConvOp op, const T
   return success();
 }
 
-// Time of one step of the reduction for a tile, in halves of cycles: two multiplications and two loads at a time, no sum twice
-// within its latency, and weights that come from the second cache.
+// Time of one step of the reduction for a tile, in halves of cycles: two multiplications and two loads at a
+// time, no sum twice within its latency, and weights that come from the second cache.
 static int64_t stepCost(int64_t places, int64_t blocks) {
   return std::max<int64_t>({places * blocks, places + blocks, 8}) + blocks;
 }
 
 Tiles packed::chooseConv(PackedConvOp op, const Machine &machine) {
-  ArrayRef<int64_t> w = typeOf(op.getW()).getShape(), y = typeOf(op.getY()).getShape(), x = typeOf(op.getX()).getShape();
+  ArrayRef<int64_t> w = typeOf(op.getW()).getShape(), y = typeOf(op.getY()).getShape(),
+                    x = typeOf(op.getX()).getShape();
   int64_t fBlocks = w[0] / op.getGroups(), rows = y[2], columns = y[3];
   bool halo = op.getY().hasOneUse() && isa<HaloOp>(*op.getY().getUsers().begin());
   bool flat = w[2] * w[3] == 1 && x[2] == rows && x[3] == columns && !halo;
@@ -230,7 +239,8 @@ Tiles packed::chooseConv(PackedConvOp op, const Machine &machine) {
   best.task = flat ? std::max<int64_t>(1, 64 / best.columns) : std::max<int64_t>(best.rows, ceilDiv(rows, 4));
   if (!best.split && !flat) {
     int64_t rowBytes = 4 * x[1] * x[3] * x[4] * op.getStrides()[0];
-    best.task = std::max<int64_t>(best.rows, std::min<int64_t>(best.task, machine.l2 / 4 / std::max<int64_t>(rowBytes, 1)));
+    best.task = std::max<int64_t>(
+        best.rows, std::min<int64_t>(best.task, machine.l2 / 4 / std::max<int64_t>(rowBytes, 1)));
   }
   return best;
 }

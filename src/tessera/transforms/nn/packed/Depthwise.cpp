@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Depthwise convolution: lanes are channels. The taps of a small window stay in registers for a whole plane, and each vector of x
-// is loaded once for all places of a tile that it belongs to.
+// Depthwise convolution: lanes are channels. The taps of a small window stay in registers for a whole plane,
+// and each vector of x is loaded once for all places of a tile that it belongs to.
 #include "tessera/transforms/nn/packed/Support.h"
 
 using namespace tessera;
@@ -23,8 +23,8 @@ struct DepthwiseKernel {
 
 } // namespace
 
-void DepthwiseKernel::tile(Value n, Value block, Value row, Value column, int64_t tileRows, int64_t tileColumns, Value start,
-                           ArrayRef<Value> taps) {
+void DepthwiseKernel::tile(Value n, Value block, Value row, Value column, int64_t tileRows,
+                           int64_t tileColumns, Value start, ArrayRef<Value> taps) {
   SmallVector<Value> sums(tileRows * tileColumns, start);
   Value top = g.add(g.mul(row, strideH), x.top), left = g.add(g.mul(column, strideW), x.left);
   int64_t width = x.memory.shape[3];
@@ -47,7 +47,8 @@ void DepthwiseKernel::tile(Value n, Value block, Value row, Value column, int64_
       return g.loop(0, kw, 1, carried, [&](Value j, ValueRange carried) {
         Value tap = cursorAt(g, w, {block, i, j, g.index(0)}).load(g, 0, lanes);
         Cursor from = cursorAt(
-            g, x.memory, {n, block, g.add(top, g.mul(i, dilationH)), g.add(left, g.mul(j, dilationW)), g.index(0)});
+            g, x.memory,
+            {n, block, g.add(top, g.mul(i, dilationH)), g.add(left, g.mul(j, dilationW)), g.index(0)});
         SmallVector<Value> next(carried);
         for (int64_t r = 0; r < tileRows; ++r)
           for (int64_t q = 0; q < tileColumns; ++q) {
@@ -63,7 +64,8 @@ void DepthwiseKernel::tile(Value n, Value block, Value row, Value column, int64_
       out.store(g, {n, block, g.add(row, r), g.add(column, q), g.index(0)}, sums[r * tileColumns + q]);
 }
 
-LogicalResult packed::lowerDepthwise(RewriterBase &rewriter, PackedDepthwiseOp op, const Tiles &tiles, std::string &why) {
+LogicalResult packed::lowerDepthwise(RewriterBase &rewriter, PackedDepthwiseOp op, const Tiles &tiles,
+                                     std::string &why) {
   FailureOr<Output> output = Output::follow(rewriter, op, why);
   if (failed(output))
     return failure();
@@ -93,29 +95,32 @@ LogicalResult packed::lowerDepthwise(RewriterBase &rewriter, PackedDepthwiseOp o
   t.rows = std::min(t.rows, rows);
   t.columns = std::min(t.columns, columns);
   int64_t taskRows = ceilDiv(t.task, t.rows) * t.rows, rowTasks = ceilDiv(rows, taskRows);
-  g.tasks({getAsOpFoldResult(batch), rewriter.getIndexAttr(w[0]), rewriter.getIndexAttr(rowTasks)}, [&](ValueRange ids) {
-    Value n = ids[0], block = ids[1], part = ids[2];
-    Value start = bias.buffer ? cursorAt(g, bias, {block, g.index(0)}).load(g, 0, k.lanes)
-                              : g.splat(vectorOf(k.element, k.lanes), 0);
-    SmallVector<Value> taps;
-    if (k.kh * k.kw <= 9) {
-      Cursor from = cursorAt(g, k.w, {block, g.index(0), g.index(0), g.index(0)});
-      for (int64_t i = 0; i < k.kh * k.kw; ++i)
-        taps.push_back(from.load(g, i * k.lanes, k.lanes));
-    }
-    auto row = [&](Value at, int64_t tileRows) {
-      int64_t whole = columns / t.columns * t.columns;
-      g.each(0, whole, t.columns, [&](Value column) { k.tile(n, block, at, column, tileRows, t.columns, start, taps); });
-      if (whole < columns)
-        k.tile(n, block, at, g.index(whole), tileRows, columns - whole, start, taps);
-    };
-    Value from = g.mul(part, taskRows), to = g.min(g.add(from, taskRows), g.index(rows));
-    int64_t rest = rows % t.rows;
-    g.each(from, rest ? g.min(to, g.index(rows - rest)) : to, t.rows, [&](Value at) { row(at, t.rows); });
-    if (rest)
-      g.when(g.equal(part, rowTasks - 1), [&] { row(g.index(rows - rest), rest); });
-    output->border(g, n, block, from, to);
-  });
+  g.tasks({getAsOpFoldResult(batch), rewriter.getIndexAttr(w[0]), rewriter.getIndexAttr(rowTasks)},
+          [&](ValueRange ids) {
+            Value n = ids[0], block = ids[1], part = ids[2];
+            Value start = bias.buffer ? cursorAt(g, bias, {block, g.index(0)}).load(g, 0, k.lanes)
+                                      : g.splat(vectorOf(k.element, k.lanes), 0);
+            SmallVector<Value> taps;
+            if (k.kh * k.kw <= 9) {
+              Cursor from = cursorAt(g, k.w, {block, g.index(0), g.index(0), g.index(0)});
+              for (int64_t i = 0; i < k.kh * k.kw; ++i)
+                taps.push_back(from.load(g, i * k.lanes, k.lanes));
+            }
+            auto row = [&](Value at, int64_t tileRows) {
+              int64_t whole = columns / t.columns * t.columns;
+              g.each(0, whole, t.columns,
+                     [&](Value column) { k.tile(n, block, at, column, tileRows, t.columns, start, taps); });
+              if (whole < columns)
+                k.tile(n, block, at, g.index(whole), tileRows, columns - whole, start, taps);
+            };
+            Value from = g.mul(part, taskRows), to = g.min(g.add(from, taskRows), g.index(rows));
+            int64_t rest = rows % t.rows;
+            g.each(from, rest ? g.min(to, g.index(rows - rest)) : to, t.rows,
+                   [&](Value at) { row(at, t.rows); });
+            if (rest)
+              g.when(g.equal(part, rowTasks - 1), [&] { row(g.index(rows - rest), rest); });
+            output->border(g, n, block, from, to);
+          });
   output->finish(rewriter, op);
   return success();
 }
@@ -130,9 +135,11 @@ Tiles packed::chooseDepthwise(PackedDepthwiseOp op, const Machine &machine) {
       if (rows > y[2] || (rows * columns > std::max<int64_t>(left, 2)))
         continue;
       // Vectors loaded for one tile, and a little for its loop.
-      double loads = double((rows - 1) * op.getStrides()[0] + w[1]) * ((columns - 1) * op.getStrides()[1] + w[2]);
+      double loads =
+          double((rows - 1) * op.getStrides()[0] + w[1]) * ((columns - 1) * op.getStrides()[1] + w[2]);
       double work = std::max(loads, rows * columns * double(w[1] * w[2]));
-      double cost = (work + 4) * double(ceilDiv(y[2], rows)) * double(y[3]) / columns + (y[3] % columns ? 8 : 0);
+      double cost =
+          (work + 4) * double(ceilDiv(y[2], rows)) * double(y[3]) / columns + (y[3] % columns ? 8 : 0);
       if (cost < bestCost) {
         bestCost = cost;
         best.rows = rows;

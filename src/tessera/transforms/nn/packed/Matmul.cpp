@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A matrix times packed weights. Rows of x come in tiles, those that are left one by one; with few rows the weights are read once,
-// and nothing else matters.
+// A matrix times packed weights. Rows of x come in tiles, those that are left one by one; with few rows the
+// weights are read once, and nothing else matters.
 #include "tessera/transforms/nn/packed/Support.h"
 
 using namespace tessera;
 using namespace tessera::nn;
 using namespace tessera::nn::packed;
 
-LogicalResult packed::lowerMatmul(RewriterBase &rewriter, PackedMatmulOp op, const Tiles &tiles, std::string &why) {
+LogicalResult packed::lowerMatmul(RewriterBase &rewriter, PackedMatmulOp op, const Tiles &tiles,
+                                  std::string &why) {
   FailureOr<Output> output = Output::follow(rewriter, op, why);
   if (failed(output))
     return failure();
@@ -48,7 +49,8 @@ LogicalResult packed::lowerMatmul(RewriterBase &rewriter, PackedMatmulOp op, con
       return next;
     };
     int64_t whole = depth / t.unroll * t.unroll;
-    sums = g.loop(0, whole, t.unroll, sums, [&](Value at, ValueRange carried) { return body(at, t.unroll, carried); });
+    sums = g.loop(0, whole, t.unroll, sums,
+                  [&](Value at, ValueRange carried) { return body(at, t.unroll, carried); });
     if (whole < depth)
       sums = body(g.index(whole), depth - whole, sums);
     for (int64_t i = 0; i < rows; ++i)
@@ -71,15 +73,16 @@ LogicalResult packed::lowerMatmul(RewriterBase &rewriter, PackedMatmulOp op, con
       return next;
     };
     int64_t whole = depth / t.unroll * t.unroll;
-    SmallVector<Value> sums = g.loop(0, whole, t.unroll, init, [&](Value at, ValueRange c) { return step(at, t.unroll, c); });
+    SmallVector<Value> sums =
+        g.loop(0, whole, t.unroll, init, [&](Value at, ValueRange c) { return step(at, t.unroll, c); });
     if (whole < depth)
       sums = step(g.index(whole), depth - whole, sums);
     Value sum = sums[0];
     for (Value more : ArrayRef(sums).drop_front())
       sum = arith::AddFOp::create(g.b, g.loc, sum, more);
     if (valid < lanes)
-      sum = vector::ExtractStridedSliceOp::create(g.b, g.loc, sum, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{valid},
-                                                  ArrayRef<int64_t>{1});
+      sum = vector::ExtractStridedSliceOp::create(g.b, g.loc, sum, ArrayRef<int64_t>{0},
+                                                  ArrayRef<int64_t>{valid}, ArrayRef<int64_t>{1});
     output->store(g, {row, g.index((panels - 1) * lanes)}, sum);
   };
   bool ragged = total % lanes || panels * lanes != total;

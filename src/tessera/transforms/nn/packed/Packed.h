@@ -17,15 +17,16 @@ struct Machine {
   int64_t l1 = 32 << 10, l2 = 1 << 20;
 };
 
-/// The numbers of one kernel. They change how fast it is, never what it computes, up to rounding. What a number means
-/// depends on the layer; zero lets the layer choose.
+/// The numbers of one kernel. They change how fast it is, never what it computes, up to rounding. What a
+/// number means depends on the layer; zero lets the layer choose.
 struct Tiles {
   int64_t rows = 0;    ///< of the result in registers (Winograd: unused; products: rows of x)
   int64_t columns = 0; ///< of the result in registers (Winograd: tiles)
   int64_t blocks = 0;  ///< of channels of the result in registers
   int64_t unroll = 0;  ///< steps of the innermost reduction loop in one go
   int64_t task = 0;    ///< rows of one task (Winograd: tiles; products: nothing)
-  int64_t split = 0;   ///< 1: channels are the outermost tasks, so that weights stay in the cache; Winograd: parts of the channels
+  int64_t split = 0;   ///< 1: channels are the outermost tasks, so that weights stay in the cache; Winograd:
+                       ///< parts of the channels
 };
 
 /// Whether the operation is one of this folder's.
@@ -35,14 +36,16 @@ bool isPacked(Operation *op);
 Tiles chooseTiles(Operation *op, const Machine &machine);
 std::string describe(Operation *op, const Tiles &tiles);
 
-/// Rewrites one operation and what it takes into its stores. On failure nothing has changed, and `why` says what stands
-/// against it.
+/// Rewrites one operation and what it takes into its stores. On failure nothing has changed, and `why` says
+/// what stands against it.
 LogicalResult lower(RewriterBase &rewriter, Operation *op, const Tiles &tiles, std::string &why);
 
 /// Layers by family.
 LogicalResult lowerConv(RewriterBase &rewriter, PackedConvOp op, const Tiles &tiles, std::string &why);
-LogicalResult lowerWinograd(RewriterBase &rewriter, PackedWinogradOp op, const Tiles &tiles, std::string &why);
-LogicalResult lowerDepthwise(RewriterBase &rewriter, PackedDepthwiseOp op, const Tiles &tiles, std::string &why);
+LogicalResult lowerWinograd(RewriterBase &rewriter, PackedWinogradOp op, const Tiles &tiles,
+                            std::string &why);
+LogicalResult lowerDepthwise(RewriterBase &rewriter, PackedDepthwiseOp op, const Tiles &tiles,
+                             std::string &why);
 LogicalResult lowerMatmul(RewriterBase &rewriter, PackedMatmulOp op, const Tiles &tiles, std::string &why);
 LogicalResult lowerPool(RewriterBase &rewriter, PackedPoolOp op, const Tiles &tiles, std::string &why);
 LogicalResult lowerMean(RewriterBase &rewriter, PackedMeanOp op, const Tiles &tiles, std::string &why);

@@ -18,7 +18,8 @@ static Value combine(Gen &g, ReduceKind kind, Value a, Value b) {
 }
 
 // Taps of a window from `start` on that lie in [0, extent), as a range of tap numbers.
-static std::pair<Value, Value> tapsInside(Gen &g, Value start, int64_t taps, int64_t dilation, int64_t extent) {
+static std::pair<Value, Value> tapsInside(Gen &g, Value start, int64_t taps, int64_t dilation,
+                                          int64_t extent) {
   Value zero = g.index(0);
   Value first = g.div(g.add(g.max(g.sub(zero, start), zero), dilation - 1), dilation);
   Value left = g.max(g.sub(g.index(extent), start), zero);
@@ -42,8 +43,9 @@ LogicalResult packed::lowerPool(RewriterBase &rewriter, PackedPoolOp op, const T
   int64_t taps = kernel[0] * kernel[1];
   // All taps of an unpadded window at constant distances.
   auto inside = [&](Value n, Value block, Value i, Value j) {
-    Cursor from = cursorAt(g, x.memory, {n, block, g.add(g.mul(i, strides[0]), x.top - pads[0]),
-                                         g.add(g.mul(j, strides[1]), x.left - pads[1]), g.index(0)});
+    Cursor from = cursorAt(g, x.memory,
+                           {n, block, g.add(g.mul(i, strides[0]), x.top - pads[0]),
+                            g.add(g.mul(j, strides[1]), x.left - pads[1]), g.index(0)});
     Value sum;
     for (int64_t a = 0; a < kernel[0]; ++a)
       for (int64_t b = 0; b < kernel[1]; ++b) {
@@ -103,7 +105,8 @@ LogicalResult packed::lowerPool(RewriterBase &rewriter, PackedPoolOp op, const T
     Value n = ids[0], block = ids[1];
     auto range = [&](Value i, int64_t from, int64_t to, bool whole) {
       g.each(from, to, 1, [&](Value j) {
-        output->store(g, {n, block, i, j, g.index(0)}, whole ? inside(n, block, i, j) : anywhere(n, block, i, j));
+        output->store(g, {n, block, i, j, g.index(0)},
+                      whole ? inside(n, block, i, j) : anywhere(n, block, i, j));
       });
     };
     g.each(0, rf, 1, [&](Value i) { range(i, 0, columns, false); });

@@ -12,7 +12,8 @@ LogicalResult packed::lowerPack(RewriterBase &rewriter, PackOp op, const Tiles &
     return failure();
   Gen g{rewriter, op.getLoc()};
   Memory x = inputOf(rewriter, op.getX()).memory;
-  int64_t lanes = op.getBlock(), blocks = output->shape()[1], rows = output->shape()[2], columns = output->shape()[3];
+  int64_t lanes = op.getBlock(), blocks = output->shape()[1], rows = output->shape()[2],
+          columns = output->shape()[3];
   Type element = typeOf(op.getX()).getElementType();
   VectorType type = vectorOf(element, lanes);
   Value batch = batchOf(g, x);
@@ -29,7 +30,8 @@ LogicalResult packed::lowerPack(RewriterBase &rewriter, PackOp op, const Tiles &
   g.tasks({getAsOpFoldResult(batch), rewriter.getIndexAttr(blocks)}, [&](ValueRange ids) {
     Value n = ids[0], block = ids[1];
     auto plane = [&](int64_t valid) {
-      g.each(0, rows, 1, [&](Value i) { g.each(0, columns, 1, [&](Value j) { place(n, block, i, j, valid); }); });
+      g.each(0, rows, 1,
+             [&](Value i) { g.each(0, columns, 1, [&](Value j) { place(n, block, i, j, valid); }); });
     };
     if (rest == lanes || blocks == 1) {
       plane(rest);
@@ -58,7 +60,8 @@ LogicalResult packed::lowerUnpack(RewriterBase &rewriter, UnpackOp op, const Til
     Value block = g.div(ids[1], lanes), lane = g.rem(ids[1], lanes);
     g.each(0, in[2], 1, [&](Value i) {
       g.each(0, in[3], 1, [&](Value j) {
-        Value v = cursorAt(g, x.memory, {ids[0], block, g.add(i, x.top), g.add(j, x.left), lane}).scalar(g, 0);
+        Value v =
+            cursorAt(g, x.memory, {ids[0], block, g.add(i, x.top), g.add(j, x.left), lane}).scalar(g, 0);
         output->store(g, {ids[0], ids[1], i, j}, vector::BroadcastOp::create(g.b, g.loc, one, v));
       });
     });
@@ -68,8 +71,8 @@ LogicalResult packed::lowerUnpack(RewriterBase &rewriter, UnpackOp op, const Til
 }
 
 // A copy of x into the middle of the result, or of the middle of x; zeros where x does not reach.
-static LogicalResult lowerCopy(RewriterBase &rewriter, Operation *op, Value operand, int64_t above, int64_t left,
-                               std::string &why) {
+static LogicalResult lowerCopy(RewriterBase &rewriter, Operation *op, Value operand, int64_t above,
+                               int64_t left, std::string &why) {
   FailureOr<Output> output = Output::follow(rewriter, op, why);
   if (failed(output))
     return failure();
@@ -92,7 +95,8 @@ static LogicalResult lowerCopy(RewriterBase &rewriter, Operation *op, Value oper
     g.each(rowFrom, rowTo, 1, [&](Value i) {
       clear(i, 0, columnFrom);
       g.each(columnFrom, columnTo, 1, [&](Value j) {
-        Value v = cursorAt(g, x.memory, {ids[0], ids[1], g.add(i, x.top - above), g.add(j, x.left - left), g.index(0)})
+        Value v = cursorAt(g, x.memory,
+                           {ids[0], ids[1], g.add(i, x.top - above), g.add(j, x.left - left), g.index(0)})
                       .load(g, 0, lanes);
         output->store(g, {ids[0], ids[1], i, j, g.index(0)}, v);
       });

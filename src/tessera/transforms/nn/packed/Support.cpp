@@ -154,7 +154,8 @@ Input packed::inputOf(RewriterBase &rewriter, Value tensor) {
 // What follows a layer
 //===----------------------------------------------------------------------===//
 
-// An operand's place for the elements at d0, d1, …: dimensions and constants, the innermost dimension last or not at all.
+// An operand's place for the elements at d0, d1, …: dimensions and constants, the innermost dimension last or
+// not at all.
 static bool isReadable(AffineMap map) {
   for (auto [i, result] : llvm::enumerate(map.getResults())) {
     if (isa<AffineConstantExpr>(result))
@@ -166,11 +167,11 @@ static bool isReadable(AffineMap map) {
   return true;
 }
 
-// Reads `v` at the place it writes, and everything else at constant places or along dimensions; each operation has a form on
-// vectors.
+// Reads `v` at the place it writes, and everything else at constant places or along dimensions; each
+// operation has a form on vectors.
 static bool isElementwise(linalg::GenericOp op, Value v) {
-  if (op.getNumResults() != 1 || op.getNumParallelLoops() != op.getNumLoops() || !op.hasPureTensorSemantics() ||
-      !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity() ||
+  if (op.getNumResults() != 1 || op.getNumParallelLoops() != op.getNumLoops() ||
+      !op.hasPureTensorSemantics() || !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity() ||
       op.getMatchingBlockArgument(op.getDpsInitOperand(0)).use_empty() == false)
     return false;
   for (OpOperand *input : op.getDpsInputOperands()) {
@@ -178,7 +179,8 @@ static bool isElementwise(linalg::GenericOp op, Value v) {
     if (input->get() == v ? !map.isIdentity() : !isReadable(map))
       return false;
     auto type = dyn_cast<RankedTensorType>(input->get().getType());
-    if (input->get() != v && type && llvm::any_of(type.getShape().drop_front(type.getRank() ? 1 : 0), ShapedType::isDynamic))
+    if (input->get() != v && type &&
+        llvm::any_of(type.getShape().drop_front(type.getRank() ? 1 : 0), ShapedType::isDynamic))
       return false;
   }
   for (Operation &inner : op.getBody()->without_terminator()) {
@@ -194,7 +196,8 @@ static bool usedOnlyBy(Value v, Operation *user) {
   return llvm::all_of(v.getUsers(), [&](Operation *u) { return u == user; });
 }
 
-// Who asks for an extent of a value that will not exist: it is constant, or the batch, which is that of the layer's operand.
+// Who asks for an extent of a value that will not exist: it is constant, or the batch, which is that of the
+// layer's operand.
 static void answerExtents(RewriterBase &rewriter, Value v, Value operand) {
   for (Operation *user : llvm::to_vector(v.getUsers())) {
     auto dim = dyn_cast<tensor::DimOp>(user);
@@ -257,7 +260,7 @@ FailureOr<Output> Output::follow(RewriterBase &rewriter, Operation *op, std::str
       Value operand = input->get();
       bool along = operand == op->getResult(0) || llvm::is_contained(out.absorbed, operand.getDefiningOp());
       step.inputs.push_back(along || !isa<RankedTensorType>(operand.getType()) ? Input()
-                                                                              : inputOf(rewriter, operand));
+                                                                               : inputOf(rewriter, operand));
     }
     out.steps.push_back(step);
   }
@@ -303,8 +306,8 @@ Value Output::readOperand(Gen &g, const Step &step, unsigned index, ValueRange a
   // A constant that is the same everywhere needs no memory.
   DenseElementsAttr constant;
   if (matchPattern(operand->get(), m_Constant(&constant)) && constant.isSplat())
-    return arith::ConstantOp::create(
-        g.b, g.loc, DenseElementsAttr::get(type, constant.getSplatValue<Attribute>()));
+    return arith::ConstantOp::create(g.b, g.loc,
+                                     DenseElementsAttr::get(type, constant.getSplatValue<Attribute>()));
   AffineMap map = op.getMatchingIndexingMap(operand);
   SmallVector<Value> place;
   bool along = false;
@@ -351,7 +354,8 @@ void Output::store(Gen &g, ValueRange at, Value v) const {
       }
       for (Value operand : inner.getOperands())
         if (!map.contains(operand))
-          map.map(operand, vector::BroadcastOp::create(g.b, g.loc, vectorOf(operand.getType(), lanes), operand));
+          map.map(operand,
+                  vector::BroadcastOp::create(g.b, g.loc, vectorOf(operand.getType(), lanes), operand));
       Operation *copy = g.b.clone(inner, map);
       copy->getResult(0).setType(vectorOf(inner.getResult(0).getType(), lanes));
     }
@@ -399,7 +403,8 @@ void Output::finish(RewriterBase &rewriter, Operation *op) {
     rewriter.eraseOp(materialize);
   } else {
     Value tensor = bufferization::ToTensorOp::create(
-        rewriter, op->getLoc(), RankedTensorType::get(cast<MemRefType>(dest.buffer.getType()).getShape(), type.getElementType()),
+        rewriter, op->getLoc(),
+        RankedTensorType::get(cast<MemRefType>(dest.buffer.getType()).getShape(), type.getElementType()),
         dest.buffer, /*restrict=*/true, /*writable=*/true);
     if (tensor.getType() != type)
       tensor = tensor::CastOp::create(rewriter, op->getLoc(), type, tensor);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the kernels share: index arithmetic, loops, views of memory by a pointer and constant distances, and the stores of
-// results with everything that follows the layer. Only this folder's sources include this.
+// What the kernels share: index arithmetic, loops, views of memory by a pointer and constant distances, and
+// the stores of results with everything that follows the layer. Only this folder's sources include this.
 #pragma once
 
 #include "tessera/transforms/nn/packed/Packed.h"
@@ -28,12 +28,12 @@ struct Gen {
   Value mul(Value x, int64_t y) { return y == 1 ? x : b.createOrFold<arith::MulIOp>(loc, x, index(y)); }
   Value mul(Value x, Value y) { return b.createOrFold<arith::MulIOp>(loc, x, y); }
   Value div(Value x, int64_t y) { return y == 1 ? x : b.createOrFold<arith::DivUIOp>(loc, x, index(y)); }
-  Value rem(Value x, int64_t y) { return y == 1 ? index(0) : b.createOrFold<arith::RemUIOp>(loc, x, index(y)); }
+  Value rem(Value x, int64_t y) {
+    return y == 1 ? index(0) : b.createOrFold<arith::RemUIOp>(loc, x, index(y));
+  }
   Value min(Value x, Value y) { return b.createOrFold<arith::MinSIOp>(loc, x, y); }
   Value max(Value x, Value y) { return b.createOrFold<arith::MaxSIOp>(loc, x, y); }
-  Value less(Value x, Value y) {
-    return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, x, y);
-  }
+  Value less(Value x, Value y) { return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, x, y); }
   Value equal(Value x, int64_t y) {
     return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, x, index(y));
   }
@@ -96,12 +96,15 @@ public:
   /// Looks at what follows `op`, which has one result. The insertion point is set to where the loops belong.
   static FailureOr<Output> follow(RewriterBase &rewriter, Operation *op, std::string &why);
 
-  /// Applies what follows to a vector of elements along the innermost dimension, from place `at` of the layer's result on, and
-  /// stores it.
+  /// Applies what follows to a vector of elements along the innermost dimension, from place `at` of the
+  /// layer's result on, and stores it.
   void store(Gen &g, ValueRange at, Value v) const;
-  /// Zeros around the rows [from, to) of one plane (n, block); whoever computes the first and last rows does those above and below.
+  /// Zeros around the rows [from, to) of one plane (n, block); whoever computes the first and last rows does
+  /// those above and below.
   void border(Gen &g, Value n, Value block, Value from, Value to) const;
-  bool hasHalo() const { return llvm::any_of(pads, [](int64_t p) { return p != 0; }); }
+  bool hasHalo() const {
+    return llvm::any_of(pads, [](int64_t p) { return p != 0; });
+  }
   /// Whether rows can be read as one long row: nothing depends on where a row ends.
   bool isFlat() const;
   /// Extent 0 of the result, if it is dynamic: that of `like`.

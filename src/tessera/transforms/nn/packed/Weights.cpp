@@ -10,14 +10,15 @@ using namespace tessera::nn;
 
 static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-std::vector<float> packed::packConv(const float *w, int64_t f, int64_t c, int64_t kh, int64_t kw, int64_t groups,
-                                    int64_t blockC, int64_t blockF) {
+std::vector<float> packed::packConv(const float *w, int64_t f, int64_t c, int64_t kh, int64_t kw,
+                                    int64_t groups, int64_t blockC, int64_t blockF) {
   int64_t perGroup = c / groups, c1 = ceilDiv(perGroup, blockC), f1 = ceilDiv(f, blockF), taps = kh * kw;
   std::vector<float> out(f1 * c1 * taps * blockC * blockF);
   for (int64_t ff = 0; ff < f; ++ff)
     for (int64_t cc = 0; cc < perGroup; ++cc) {
       const float *from = w + (ff * perGroup + cc) * taps;
-      float *to = out.data() + ((ff / blockF * c1 + cc / blockC) * taps * blockC + cc % blockC) * blockF + ff % blockF;
+      float *to = out.data() + ((ff / blockF * c1 + cc / blockC) * taps * blockC + cc % blockC) * blockF +
+                  ff % blockF;
       for (int64_t t = 0; t < taps; ++t)
         to[t * blockC * blockF] = from[t];
     }

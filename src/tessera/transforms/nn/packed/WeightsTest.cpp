@@ -23,7 +23,8 @@ TEST(Weights, ConvPutsChannelsIntoLanes) {
   for (int64_t ff = 0; ff < f; ++ff)
     for (int64_t cc = 0; cc < c; ++cc)
       for (int64_t t = 0; t < kh * kw; ++t)
-        EXPECT_EQ(p[(((ff / blockF * 2 + cc / blockC) * kh * kw + t) * blockC + cc % blockC) * blockF + ff % blockF],
+        EXPECT_EQ(p[(((ff / blockF * 2 + cc / blockC) * kh * kw + t) * blockC + cc % blockC) * blockF +
+                    ff % blockF],
                   w[(ff * c + cc) * kh * kw + t]);
   for (float v : p)
     sum += v;

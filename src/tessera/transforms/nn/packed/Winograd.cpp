@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Winograd's convolution in strips: a task transforms its tiles of x into memory that stays in the cache, multiplies them with
-// the transformed weights of a few blocks of channels at a time, and transforms these products into results at once.
+// Winograd's convolution in strips: a task transforms its tiles of x into memory that stays in the cache,
+// multiplies them with the transformed weights of a few blocks of channels at a time, and transforms these
+// products into results at once.
 #include "tessera/transforms/nn/packed/Winograd.h"
 
 #include "tessera/transforms/nn/packed/Support.h"
@@ -22,7 +23,8 @@ struct WinogradKernel {
   int64_t rows, columns;                    ///< of the result
   int64_t tilesDown, tilesAcross;
   Tiles t;
-  Memory inputs, products; ///< points x (blocks x tiles x lanes and a line, so that points do not collide in the cache)
+  Memory inputs,
+      products; ///< points x (blocks x tiles x lanes and a line, so that points do not collide in the cache)
 
   /// matrix (n x points) times the vectors, by additions where it can.
   SmallVector<Value> apply(const double *matrix, int64_t n, ArrayRef<Value> vectors);
@@ -83,7 +85,8 @@ void WinogradKernel::transformInput(Value tile, Value slot) {
   bool ragged = rows % m.tile || columns % m.tile;
   Value image = n;
   g.each(0, cBlocks, 1, [&](Value block) {
-    // What lies outside is multiplied into results that are dropped; any finite number will do, so the last row and column stand in.
+    // What lies outside is multiplied into results that are dropped; any finite number will do, so the last
+    // row and column stand in.
     SmallVector<Value> half(p * p);
     Cursor whole = cursorAt(g, x.memory, {image, block, g.add(top, x.top), g.add(left, x.left), g.index(0)});
     SmallVector<Value> rowAt, columnAt;
@@ -94,9 +97,11 @@ void WinogradKernel::transformInput(Value tile, Value slot) {
     for (int64_t j = 0; j < p; ++j) {
       SmallVector<Value> column;
       for (int64_t i = 0; i < p; ++i)
-        column.push_back(ragged ? cursorAt(g, x.memory, {image, block, g.add(rowAt[i], x.top), g.add(columnAt[j], x.left), g.index(0)})
-                                      .load(g, 0, c)
-                                : whole.load(g, (i * x.memory.shape[3] + j) * c, c));
+        column.push_back(
+            ragged ? cursorAt(g, x.memory,
+                              {image, block, g.add(rowAt[i], x.top), g.add(columnAt[j], x.left), g.index(0)})
+                         .load(g, 0, c)
+                   : whole.load(g, (i * x.memory.shape[3] + j) * c, c));
       SmallVector<Value> done = apply(m.input, p, column);
       for (int64_t i = 0; i < p; ++i)
         half[i * p + j] = done[i];
@@ -195,15 +200,17 @@ void WinogradKernel::transformOutput(Value tile, Value slot, Value f) {
   });
 }
 
-LogicalResult packed::lowerWinograd(RewriterBase &rewriter, PackedWinogradOp op, const Tiles &tiles, std::string &why) {
+LogicalResult packed::lowerWinograd(RewriterBase &rewriter, PackedWinogradOp op, const Tiles &tiles,
+                                    std::string &why) {
   FailureOr<Output> output = Output::follow(rewriter, op, why);
   if (failed(output))
     return failure();
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape(), in = typeOf(op.getX()).getShape();
   Tiles t = tiles;
-  if (t.columns < 1 || t.rows < 1 || t.blocks < 1 || t.task < 1 || t.split < 1 || w[0] % (t.blocks * t.split) ||
-      t.task % t.rows || t.task % t.columns) {
-    why = "expected tiles of at least 1, blocks and parts that divide those of the weights, and tasks of whole tiles";
+  if (t.columns < 1 || t.rows < 1 || t.blocks < 1 || t.task < 1 || t.split < 1 ||
+      w[0] % (t.blocks * t.split) || t.task % t.rows || t.task % t.columns) {
+    why = "expected tiles of at least 1, blocks and parts that divide those of the weights, and tasks of "
+          "whole tiles";
     return failure();
   }
   Gen g{rewriter, op.getLoc()};
@@ -248,7 +255,8 @@ LogicalResult packed::lowerWinograd(RewriterBase &rewriter, PackedWinogradOp op,
     // The border of a plane belongs to whoever has its first tile.
     if (output->hasHalo()) {
       int64_t plane = k.tilesDown * k.tilesAcross;
-      Value n0 = g.div(g.add(first, plane - 1), plane), n1 = g.div(g.add(g.add(first, count), plane - 1), plane);
+      Value n0 = g.div(g.add(first, plane - 1), plane),
+            n1 = g.div(g.add(g.add(first, count), plane - 1), plane);
       g.each(n0, n1, 1, [&](Value n) {
         g.each(begin, g.add(begin, perPart), 1,
                [&](Value f) { output->border(g, n, f, g.index(0), g.index(k.rows)); });
@@ -279,9 +287,10 @@ Tiles packed::chooseWinograd(PackedWinogradOp op, const Machine &machine) {
     t.columns = most >= 12 ? 12 : t.columns;
   t.rows = t.columns % 4 == 0 ? 4 : t.columns % 2 == 0 ? 2 : 1;
   t.unroll = 4;
-  // The transformed tiles of a task take half of the second cache; more when weights come from further away, so that they come
-  // less often.
-  int64_t weights = 4 * w[0] * w[1] * w[2] * w[3], room = weights > 4 * machine.l2 ? machine.l2 * 3 / 4 : machine.l2 / 2;
+  // The transformed tiles of a task take half of the second cache; more when weights come from further away,
+  // so that they come less often.
+  int64_t weights = 4 * w[0] * w[1] * w[2] * w[3],
+          room = weights > 4 * machine.l2 ? machine.l2 * 3 / 4 : machine.l2 / 2;
   int64_t fit = std::max<int64_t>(1, room / (points * w[2] * 4) / t.columns);
   // Of the sizes that fit, the one with which two threads finish first.
   int64_t units = ceilDiv(plane, t.columns), least = INT64_MAX, best = 1;

@@ -8,7 +8,8 @@
 
 static void statistics(const float *x, size_t xBytes, float *result, size_t resultBytes, int n) {
   void *section = __hetero_section_begin();
-  void *task = __hetero_task_begin(3, x, xBytes, result, resultBytes, n, 1, result, resultBytes, "statistics");
+  void *task =
+      __hetero_task_begin(3, x, xBytes, result, resultBytes, n, 1, result, resultBytes, "statistics");
   float sum = 0, squares = 0, least = x[0], most = x[0];
   int positive = 5;
   float offset = result[0];
@@ -56,8 +57,8 @@ int main() {
   float got[7] = {1}, want[7] = {1};
   // The same function as Clang has compiled it.
   statistics(x.data(), n * sizeof(float), want, sizeof(want), n);
-  __hetero_wait(__hetero_launch((void *)statistics, 3, x.data(), n * sizeof(float), got, sizeof(got), n, 1, got,
-                                sizeof(got)));
+  __hetero_wait(__hetero_launch((void *)statistics, 3, x.data(), n * sizeof(float), got, sizeof(got), n, 1,
+                                got, sizeof(got)));
   int bad = 0;
   for (int i = 0; i < 7; ++i)
     if (got[i] < want[i] - 0.01f || got[i] > want[i] + 0.01f) {

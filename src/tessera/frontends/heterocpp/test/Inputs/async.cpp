@@ -34,7 +34,8 @@ int main() {
   std::vector<void *> chain;
   for (int k = 0; k < 20; ++k) {
     chain.push_back(__hetero_launch((void *)add, 3, a.data(), bytes, n, k, 1, a.data(), bytes));
-    chain.push_back(__hetero_launch((void *)sum, 3, a.data(), bytes, &total, sizeof(total), n, 1, &total, sizeof(total)));
+    chain.push_back(
+        __hetero_launch((void *)sum, 3, a.data(), bytes, &total, sizeof(total), n, 1, &total, sizeof(total)));
   }
   for (void *handle : chain)
     __hetero_wait(handle);
@@ -60,6 +61,7 @@ int main() {
   __hetero_launch((void *)sum, 3, b.data(), bytes, &other, sizeof(other), n, 1, &other, sizeof(other));
   std::printf("%ld\n", other);
   // Nobody waits for this one: it ends before the program does.
-  void *last = __hetero_launch((void *)sum, 3, b.data(), bytes, &other, sizeof(other), n, 1, &other, sizeof(other));
+  void *last =
+      __hetero_launch((void *)sum, 3, b.data(), bytes, &other, sizeof(other), n, 1, &other, sizeof(other));
   std::printf("done %d\n", last != nullptr);
 }

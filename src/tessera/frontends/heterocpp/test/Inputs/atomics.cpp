@@ -58,12 +58,14 @@ template <typename T> static void testReferences(const char *name) {
 
 // Each owner is claimed once; who loses sees the winner.
 template <typename T>
-static void claim(T *owner, size_t ownerBytes, int *won, size_t wonBytes, int *lost, size_t lostBytes, int n) {
+static void claim(T *owner, size_t ownerBytes, int *won, size_t wonBytes, int *lost, size_t lostBytes,
+                  int n) {
   for (int i = 0; i < n; ++i) {
-    __hetero_parallel_loop(1, 4, owner, ownerBytes, won, wonBytes, lost, lostBytes, n, 3, owner, ownerBytes, won,
-                           wonBytes, lost, lostBytes, "claim");
+    __hetero_parallel_loop(1, 4, owner, ownerBytes, won, wonBytes, lost, lostBytes, n, 3, owner, ownerBytes,
+                           won, wonBytes, lost, lostBytes, "claim");
     T none = 0;
-    if (__atomic_compare_exchange_n(&owner[i % 10], &none, T(1 + i % 100), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    if (__atomic_compare_exchange_n(&owner[i % 10], &none, T(1 + i % 100), false, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED))
       __atomic_fetch_add(won, 1, __ATOMIC_RELAXED);
     else if (none != 0 && none == owner[i % 10])
       __atomic_fetch_add(lost, 1, __ATOMIC_RELAXED);
@@ -72,8 +74,9 @@ static void claim(T *owner, size_t ownerBytes, int *won, size_t wonBytes, int *l
 template <typename T> static void testClaim(const char *name) {
   T owner[10] = {};
   int won = 0, lost = 0, n = count;
-  __hetero_wait(__hetero_launch((void *)claim<T>, 4, owner, sizeof(owner), &won, sizeof(won), &lost, sizeof(lost), n, 3,
-                                owner, sizeof(owner), &won, sizeof(won), &lost, sizeof(lost)));
+  __hetero_wait(__hetero_launch((void *)claim<T>, 4, owner, sizeof(owner), &won, sizeof(won), &lost,
+                                sizeof(lost), n, 3, owner, sizeof(owner), &won, sizeof(won), &lost,
+                                sizeof(lost)));
   expect(name, won == 10 && lost == count - 10);
 }
 
@@ -133,11 +136,13 @@ int main() {
   testClaim<uint64_t>("claim uint64_t");
   int value[4] = {}, n = count;
   __hetero_wait(__hetero_launch((void *)turns, 2, value, sizeof(value), n, 1, value, sizeof(value)));
-  expect("turns", value[0] == count && value[1] == 2 * count && value[2] == 3 * count && value[3] == 4 * count);
+  expect("turns",
+         value[0] == count && value[1] == 2 * count && value[2] == 3 * count && value[3] == 4 * count);
   int counter[2] = {};
   std::vector<int> taken(count);
-  __hetero_wait(__hetero_launch((void *)tickets, 3, counter, sizeof(counter), taken.data(), taken.size() * sizeof(int),
-                                n, 2, counter, sizeof(counter), taken.data(), taken.size() * sizeof(int)));
+  __hetero_wait(__hetero_launch((void *)tickets, 3, counter, sizeof(counter), taken.data(),
+                                taken.size() * sizeof(int), n, 2, counter, sizeof(counter), taken.data(),
+                                taken.size() * sizeof(int)));
   bool all = true;
   for (int t : taken)
     all = all && t == 2;

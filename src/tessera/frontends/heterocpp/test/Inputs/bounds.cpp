@@ -21,8 +21,9 @@ template <typename T> static int test(T n) {
 }
 
 int main() {
-  int bad = test<int8_t>(100) + test<uint8_t>(200) + test<int16_t>(200) + test<uint16_t>(200) + test<int>(200) +
-            test<unsigned>(200) + test<int64_t>(200) + test<uint64_t>(200) + test<int>(-5 + 5) + test<unsigned>(0);
+  int bad = test<int8_t>(100) + test<uint8_t>(200) + test<int16_t>(200) + test<uint16_t>(200) +
+            test<int>(200) + test<unsigned>(200) + test<int64_t>(200) + test<uint64_t>(200) +
+            test<int>(-5 + 5) + test<unsigned>(0);
   std::printf("%d mistakes\n", bad);
   return bad;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The supported language, construct by construct: each function runs as a graph and as ordinary code compiled by
-// Clang, and the two must agree bit for bit.
+// The supported language, construct by construct: each function runs as a graph and as ordinary code compiled
+// by Clang, and the two must agree bit for bit.
 #include "heterocc.h"
 
 #include <algorithm>
@@ -200,7 +200,8 @@ void floats(float *in, size_t inBytes, double *out, size_t outBytes, int n) {
 
 void classes(Pair *in, size_t inBytes, Pair *out, size_t outBytes, Mixed *mixed, size_t mixedBytes, int n) {
   for (int i = 0; i < n; ++i) {
-    LOOP(1, 4, in, inBytes, out, outBytes, mixed, mixedBytes, n, 2, out, outBytes, mixed, mixedBytes, "classes");
+    LOOP(1, 4, in, inBytes, out, outBytes, mixed, mixedBytes, n, 2, out, outBytes, mixed, mixedBytes,
+         "classes");
     Pair a = in[i], b{in[(i + 1) % n].y, 2.0f};
     Pair sum = a + b;
     sum *= 0.5f;
@@ -298,8 +299,8 @@ int main() {
   w = m;
   size_t pb = n * sizeof(Pair), mb = n * sizeof(Mixed);
   classes(p.data(), pb, q.data(), pb, m.data(), mb, n);
-  __hetero_wait(__hetero_launch((void *)classes, 4, p.data(), pb, r.data(), pb, w.data(), mb, n, 2, r.data(), pb,
-                                w.data(), mb));
+  __hetero_wait(__hetero_launch((void *)classes, 4, p.data(), pb, r.data(), pb, w.data(), mb, n, 2, r.data(),
+                                pb, w.data(), mb));
   bad += differ("classes: pairs", q, r) + differ("classes: mixed", m, w);
   int d0 = 9, d1 = 7, d2 = 5;
   std::vector<float> g(d0 * d1 * d2), u(g.size()), v(g.size());
@@ -310,13 +311,15 @@ int main() {
   __hetero_wait(__hetero_launch((void *)nested, 5, g.data(), gb, v.data(), gb, d0, d1, d2, 1, v.data(), gb));
   bad += differ("nested", u, v);
   tasks(ints.data(), ib, c.data(), ib, a.data(), ib, n);
-  __hetero_wait(__hetero_launch((void *)tasks, 4, ints.data(), ib, d.data(), ib, b.data(), ib, n, 1, b.data(), ib));
+  __hetero_wait(
+      __hetero_launch((void *)tasks, 4, ints.data(), ib, d.data(), ib, b.data(), ib, n, 1, b.data(), ib));
   bad += differ("tasks: mid", c, d) + differ("tasks: out", a, b);
   float scale = 1.5f, *data = f.data();
   double total = 0, expected = 0;
   for (int i = 0; i < n; ++i)
     expected += data[i] * scale;
-  void *launch = __hetero_launch_begin(4, data, fb, &total, sizeof(total), scale, n, 1, &total, sizeof(total), "region");
+  void *launch =
+      __hetero_launch_begin(4, data, fb, &total, sizeof(total), scale, n, 1, &total, sizeof(total), "region");
   {
     void *task = __hetero_task_begin(4, data, fb, &total, sizeof(total), scale, n, 1, &total, sizeof(total));
     for (int i = 0; i < n; ++i)

@@ -11,12 +11,13 @@ static void saxpyMarked(size_t n, float *y, size_t yBytes, float a, const float 
     y[i] = a * x[i] + y[i];
   }
 }
-static void gemmMarked(size_t rows, size_t columns, float *c, size_t cBytes, int inner, const float *a, size_t aBytes,
-                       size_t aColumns, const float *b, size_t bBytes, size_t bColumns, size_t cColumns) {
+static void gemmMarked(size_t rows, size_t columns, float *c, size_t cBytes, int inner, const float *a,
+                       size_t aBytes, size_t aColumns, const float *b, size_t bBytes, size_t bColumns,
+                       size_t cColumns) {
   for (size_t i = 0; i < rows; ++i)
     for (size_t j = 0; j < columns; ++j) {
-      __hetero_parallel_loop(2, 9, rows, columns, c, cBytes, inner, a, aBytes, aColumns, b, bBytes, bColumns, cColumns,
-                             1, c, cBytes, "loop");
+      __hetero_parallel_loop(2, 9, rows, columns, c, cBytes, inner, a, aBytes, aColumns, b, bBytes, bColumns,
+                             cColumns, 1, c, cBytes, "loop");
       float sum = 0;
       for (int k = 0; k < inner; ++k)
         sum += a[i * aColumns + k] * b[k * bColumns + j];
@@ -42,15 +43,15 @@ static void gemm(size_t n, size_t m, int k, const float *a, const float *b, floa
 }
 static float sum(size_t n, const float *x) {
   float result = 0;
-  __hetero_wait(__hetero_launch((void *)sumMarked, 3, n, &result, sizeof(result), x, n * sizeof(float), 1, &result,
-                                sizeof(result)));
+  __hetero_wait(__hetero_launch((void *)sumMarked, 3, n, &result, sizeof(result), x, n * sizeof(float), 1,
+                                &result, sizeof(result)));
   return result;
 }
 #else
 static void saxpy(size_t n, float a, const float *x, float *y) {
   tessera::parallel_for(
-      tessera::extent(n), [](size_t i, float a, auto x, auto y) { y[i] = a * x[i] + y[i]; }, a, tessera::in(x, n),
-      tessera::inout(y, n));
+      tessera::extent(n), [](size_t i, float a, auto x, auto y) { y[i] = a * x[i] + y[i]; }, a,
+      tessera::in(x, n), tessera::inout(y, n));
 }
 static void gemm(size_t n, size_t m, int k, const float *a, const float *b, float *c) {
   tessera::parallel_for(
@@ -85,12 +86,14 @@ int main() {
 #ifndef MARKED
   // The other reductions, three dimensions, and numbers of other types.
   float least = tessera::reduce(
-      tessera::minimum, tessera::extent(n), 100.0f, [](size_t i, auto x, double by) { return float(x[i] - by); },
-      tessera::in(x.data(), n), 3.5);
-  long most = tessera::reduce(tessera::maximum, tessera::extent(n), 0L, [](size_t i, int k) { return long(i) * k; }, 3);
+      tessera::minimum, tessera::extent(n), 100.0f,
+      [](size_t i, auto x, double by) { return float(x[i] - by); }, tessera::in(x.data(), n), 3.5);
+  long most = tessera::reduce(
+      tessera::maximum, tessera::extent(n), 0L, [](size_t i, int k) { return long(i) * k; }, 3);
   std::vector<short> cube(2 * 3 * 4);
   tessera::parallel_for(
-      tessera::extent(2, 3, 4), [](size_t z, size_t y, size_t x, auto v) { v(z, y, x) = short(100 * z + 10 * y + x); },
+      tessera::extent(2, 3, 4),
+      [](size_t z, size_t y, size_t x, auto v) { v(z, y, x) = short(100 * z + 10 * y + x); },
       tessera::out(cube.data(), 2, 3, 4));
   std::printf("least %g most %ld cube %d\n", least, most, cube[23]);
 #endif

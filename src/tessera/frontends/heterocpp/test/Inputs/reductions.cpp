@@ -36,22 +36,48 @@ int main() {
   int n = 1000, m = 10, bad = 0;
   std::vector<float> a(n * m), r(n, 1.0f), e(n, 1.0f);
   std::vector<uint8_t> b(n);
-  for (int i = 0; i < n * m; ++i) a[i] = (i * 31) % 97 - 40;
-  for (int i = 0; i < n; ++i) b[i] = (i * 31) % 97;
-  double sum = 5, expect = 5; float most = -1000, mexp = -1000;
-  for (int i = 0; i < n; ++i) { expect += a[i] * a[i]; mexp = std::max(mexp, a[i]); }
-  __hetero_launch((void *)sums, 4, a.data(), (size_t)n * 4, &sum, sizeof(sum), &most, sizeof(most), n, 2, &sum, sizeof(sum), &most, sizeof(most));
-  if (sum != expect || most != mexp) { printf("sums %g %g %g %g\n", sum, expect, most, mexp); ++bad; }
+  for (int i = 0; i < n * m; ++i)
+    a[i] = (i * 31) % 97 - 40;
+  for (int i = 0; i < n; ++i)
+    b[i] = (i * 31) % 97;
+  double sum = 5, expect = 5;
+  float most = -1000, mexp = -1000;
+  for (int i = 0; i < n; ++i) {
+    expect += a[i] * a[i];
+    mexp = std::max(mexp, a[i]);
+  }
+  __hetero_launch((void *)sums, 4, a.data(), (size_t)n * 4, &sum, sizeof(sum), &most, sizeof(most), n, 2,
+                  &sum, sizeof(sum), &most, sizeof(most));
+  if (sum != expect || most != mexp) {
+    printf("sums %g %g %g %g\n", sum, expect, most, mexp);
+    ++bad;
+  }
   std::vector<int> h(256), g(256);
-  for (int i = 0; i < n; ++i) g[b[i]]++;
-  __hetero_launch((void *)histogram, 3, b.data(), (size_t)n, h.data(), sizeof(int) * 256, n, 1, h.data(), sizeof(int) * 256);
-  if (h != g) { puts("histogram"); ++bad; }
-  __hetero_launch((void *)rows, 4, a.data(), a.size() * 4, r.data(), r.size() * 4, n, m, 1, r.data(), r.size() * 4);
-  for (int i = 0; i < n; ++i) for (int j = 0; j < m; ++j) e[i] += a[i * m + j];
-  if (r != e) { puts("rows"); ++bad; }
-  __hetero_launch((void *)each, 3, a.data(), a.size() * 4, r.data(), r.size() * 4, n, 1, r.data(), r.size() * 4);
-  for (int i = 0; i < n; ++i) e[i] += a[i];
-  if (r != e) { puts("each"); ++bad; }
+  for (int i = 0; i < n; ++i)
+    g[b[i]]++;
+  __hetero_launch((void *)histogram, 3, b.data(), (size_t)n, h.data(), sizeof(int) * 256, n, 1, h.data(),
+                  sizeof(int) * 256);
+  if (h != g) {
+    puts("histogram");
+    ++bad;
+  }
+  __hetero_launch((void *)rows, 4, a.data(), a.size() * 4, r.data(), r.size() * 4, n, m, 1, r.data(),
+                  r.size() * 4);
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < m; ++j)
+      e[i] += a[i * m + j];
+  if (r != e) {
+    puts("rows");
+    ++bad;
+  }
+  __hetero_launch((void *)each, 3, a.data(), a.size() * 4, r.data(), r.size() * 4, n, 1, r.data(),
+                  r.size() * 4);
+  for (int i = 0; i < n; ++i)
+    e[i] += a[i];
+  if (r != e) {
+    puts("each");
+    ++bad;
+  }
   printf("%d bad\n", bad);
   return bad;
 }

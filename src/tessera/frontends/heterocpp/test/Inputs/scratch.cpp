@@ -33,6 +33,6 @@ template <typename T> static int test() {
 }
 
 int main() {
-  std::printf("%d mistakes\n", test<int>() + test<unsigned>() + test<int64_t>() + test<uint64_t>() + test<float>() +
-                                   test<double>());
+  std::printf("%d mistakes\n", test<int>() + test<unsigned>() + test<int64_t>() + test<uint64_t>() +
+                                   test<float>() + test<double>());
 }

@@ -22,10 +22,12 @@ int main(int argc, char **) {
   __hetero_wait(__hetero_launch((void *)fill, 2, data, n * sizeof(int), n, 1, data, n * sizeof(int)));
 #elif defined(LOOP)
   std::vector<int> data(100);
-  __hetero_wait(__hetero_launch((void *)fill, 2, data.data(), k * sizeof(int), n, 1, data.data(), k * sizeof(int)));
+  __hetero_wait(
+      __hetero_launch((void *)fill, 2, data.data(), k * sizeof(int), n, 1, data.data(), k * sizeof(int)));
 #else
   std::vector<int> data(n);
-  __hetero_wait(__hetero_launch((void *)fill, 2, data.data(), n * sizeof(int), n, 1, data.data(), n * sizeof(int)));
+  __hetero_wait(
+      __hetero_launch((void *)fill, 2, data.data(), n * sizeof(int), n, 1, data.data(), n * sizeof(int)));
 #endif
   std::printf("%d\n", data[5]);
 }
