@@ -146,19 +146,21 @@ Roofline measureRoofline(unsigned threads) {
     lanes = 8;
   }
 #endif
-  [[maybe_unused]] static volatile float keep;
+  // Results that nobody reads, so that nothing is optimised away.
+  static std::atomic<float> keep;
   const long rounds = 400000;
-  double time = best(result.threads, 4, [&](unsigned) { keep = kernel(rounds); });
+  double time =
+      best(result.threads, 4, [&](unsigned) { keep.store(kernel(rounds), std::memory_order_relaxed); });
   result.gflops = 2.0 * 12 * lanes * double(rounds) * result.threads / time / 1e9;
 
-  [[maybe_unused]] static volatile uint64_t keepSum;
+  static std::atomic<uint64_t> keepSum;
   const uint64_t l2 = cpu.l2 ? cpu.l2 : 1 << 20;
   result.cacheBytes = double(l2) * result.threads;
   auto bandwidth = [&](uint64_t bytes, int passes) {
     std::vector<std::vector<uint64_t>> data(result.threads, std::vector<uint64_t>(bytes / 8, 1));
     double t = best(result.threads, 4, [&](unsigned i) {
       for (int p = 0; p < passes; ++p)
-        keepSum = readAll(data[i]);
+        keepSum.store(readAll(data[i]), std::memory_order_relaxed);
     });
     return double(bytes) * passes * result.threads / t / 1e9;
   };
