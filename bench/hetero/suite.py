@@ -41,7 +41,8 @@ def reports(options):
             failures.append(f"{name}: {(built.stderr.strip().splitlines() or ['make failed'])[0]}")
             continue
         for threads in options.threads:
-            env = {"TESSERA": tessera, "TESSERA_THREADS": str(threads), "OMP_NUM_THREADS": str(threads), "OMP_PROC_BIND": "true",
+            # Threads of OpenMP that spin after their loop would take the other's processor: both sides run by turns in one process.
+            env = {"KMP_BLOCKTIME": "0", "TESSERA": tessera, "TESSERA_THREADS": str(threads), "OMP_NUM_THREADS": str(threads),
                    "TESSERA_CACHE": os.path.join(work, "cache")}
             got = measure.run_driver([os.path.join(work, name), "--bench", str(options.rounds)], env=env)
             for report in got:
