@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "cell.hpp"
+#include "problem.hpp"
 #include <tessera/hetero.h>
 
 static void prepare(const float *values, size_t valuesBytes, float *old, size_t oldBytes, const float *area,
@@ -8,7 +8,7 @@ static void prepare(const float *values, size_t valuesBytes, float *old, size_t 
   for (int i = 0; i < cells; ++i) {
     __hetero_parallel_loop(1, 5, values, valuesBytes, old, oldBytes, area, areaBytes, factor, factorBytes,
                            cells, 2, old, oldBytes, factor, factorBytes, "factor");
-    Cell c = readCell(values, cells, i);
+    cfd::Cell c = cfd::readCell(values, cells, i);
     factor[i] = 0.5f / (std::sqrt(area[i]) * (c.speed + c.sound));
     for (int v = 0; v < cfd::variables; ++v)
       old[v * cells + i] = values[v * cells + i];
@@ -24,8 +24,8 @@ static void stage(float *values, size_t valuesBytes, const float *old, size_t ol
   for (int i = 0; i < cells; ++i) {
     __hetero_parallel_loop(1, 6, values, valuesBytes, neighbour, neighbourBytes, normal, normalBytes, stream,
                            streamBytes, flux, fluxBytes, cells, 1, flux, fluxBytes, "flux");
-    Cell own = readCell(values, cells, i);
-    Cell outer = readCell(stream, 1, 0);
+    cfd::Cell own = cfd::readCell(values, cells, i);
+    cfd::Cell outer = cfd::readCell(stream, 1, 0);
     float f0 = 0, f1 = 0, f2 = 0, f3 = 0, f4 = 0;
     for (int f = 0; f < cfd::faces; ++f) {
       int other = neighbour[f * cells + i];
@@ -36,9 +36,9 @@ static void stage(float *values, size_t valuesBytes, const float *old, size_t ol
         f2 += ny * own.pressure;
         f3 += nz * own.pressure;
       } else {
-        Cell o = outer;
+        cfd::Cell o = outer;
         if (other >= 0) {
-          o = readCell(values, cells, other);
+          o = cfd::readCell(values, cells, other);
           float length = std::sqrt(nx * nx + ny * ny + nz * nz);
           float damp = -length * cfd::smoothing * 0.5f * (own.speed + o.speed + own.sound + o.sound);
           f0 += damp * (own.density - o.density);

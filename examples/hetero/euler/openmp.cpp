@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "cell.hpp"
+#include "problem.hpp"
 
 void Euler::openmp() {
   int cells = mesh.cells;
@@ -7,11 +7,11 @@ void Euler::openmp() {
   const float *normal = mesh.normal.data(), *area = mesh.area.data();
   float *values = this->values.data(), *old = this->old.data(), *flux = this->flux.data(),
         *factor = this->factor.data();
-  const Cell outer = readCell(mesh.farField.data(), 1, 0);
+  const cfd::Cell outer = cfd::readCell(mesh.farField.data(), 1, 0);
   for (int s = 0; s < steps; ++s) {
 #pragma omp parallel for schedule(static)
     for (int i = 0; i < cells; ++i) {
-      Cell c = readCell(values, cells, i);
+      cfd::Cell c = cfd::readCell(values, cells, i);
       factor[i] = 0.5f / (std::sqrt(area[i]) * (c.speed + c.sound));
       for (int v = 0; v < cfd::variables; ++v)
         old[v * cells + i] = values[v * cells + i];
@@ -20,7 +20,7 @@ void Euler::openmp() {
       float share = 1.0f / float(part);
 #pragma omp parallel for schedule(static)
       for (int i = 0; i < cells; ++i) {
-        Cell own = readCell(values, cells, i);
+        cfd::Cell own = cfd::readCell(values, cells, i);
         float sums[cfd::variables] = {};
         for (int f = 0; f < cfd::faces; ++f) {
           int other = neighbour[f * cells + i];
@@ -30,7 +30,7 @@ void Euler::openmp() {
             sums[1] += nx * own.pressure, sums[2] += ny * own.pressure, sums[3] += nz * own.pressure;
             continue;
           }
-          Cell o = other >= 0 ? readCell(values, cells, other) : outer;
+          cfd::Cell o = other >= 0 ? cfd::readCell(values, cells, other) : outer;
           if (other >= 0) {
             float damp = -std::sqrt(nx * nx + ny * ny + nz * nz) * cfd::smoothing * 0.5f *
                          (own.speed + o.speed + own.sound + o.sound);

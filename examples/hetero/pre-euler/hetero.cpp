@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "cell.hpp"
+#include "problem.hpp"
 #include <tessera/hetero.h>
 
 static void prepare(const float *values, size_t valuesBytes, float *old, size_t oldBytes, const float *area,
@@ -8,7 +8,7 @@ static void prepare(const float *values, size_t valuesBytes, float *old, size_t 
   for (int i = 0; i < cells; ++i) {
     __hetero_parallel_loop(1, 5, values, valuesBytes, old, oldBytes, area, areaBytes, factor, factorBytes,
                            cells, 2, old, oldBytes, factor, factorBytes, "factor");
-    Cell c = readCell(values, cells, i);
+    cfd::Cell c = cfd::readCell(values, cells, i);
     factor[i] = 0.5f / (std::sqrt(area[i]) * (c.speed + c.sound));
     for (int v = 0; v < cfd::variables; ++v)
       old[v * cells + i] = values[v * cells + i];
@@ -24,7 +24,7 @@ static void stage(float *values, size_t valuesBytes, const float *old, size_t ol
   for (int i = 0; i < cells; ++i) {
     __hetero_parallel_loop(1, 4, values, valuesBytes, flow, flowBytes, wave, waveBytes, cells, 2, flow,
                            flowBytes, wave, waveBytes, "flow");
-    Cell c = readCell(values, cells, i);
+    cfd::Cell c = cfd::readCell(values, cells, i);
     flow[i] = c.momentumX * c.velocityX + c.pressure;
     flow[cells + i] = c.momentumX * c.velocityY;
     flow[2 * cells + i] = c.momentumX * c.velocityZ;
@@ -43,14 +43,14 @@ static void stage(float *values, size_t valuesBytes, const float *old, size_t ol
     __hetero_parallel_loop(1, 8, values, valuesBytes, neighbour, neighbourBytes, normal, normalBytes, stream,
                            streamBytes, flow, flowBytes, wave, waveBytes, flux, fluxBytes, cells, 1, flux,
                            fluxBytes, "flux");
-    Cell outer = readCell(stream, 1, 0);
+    cfd::Cell outer = cfd::readCell(stream, 1, 0);
     float sums[cfd::variables] = {0, 0, 0, 0, 0};
     for (int f = 0; f < cfd::faces; ++f) {
       int other = neighbour[f * cells + i];
       float nx = normal[(f * 3) * cells + i], ny = normal[(f * 3 + 1) * cells + i],
             nz = normal[(f * 3 + 2) * cells + i];
       if (other == cfd::wall) {
-        Cell own = readCell(values, cells, i);
+        cfd::Cell own = cfd::readCell(values, cells, i);
         sums[1] += nx * own.pressure;
         sums[2] += ny * own.pressure;
         sums[3] += nz * own.pressure;

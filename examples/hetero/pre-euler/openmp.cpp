@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "cell.hpp"
+#include "problem.hpp"
 
 void PreEuler::openmp() {
   int cells = mesh.cells;
@@ -7,12 +7,12 @@ void PreEuler::openmp() {
   const float *normal = mesh.normal.data(), *area = mesh.area.data();
   float *q = values.data(), *old = this->old.data(), *flux = this->flux.data(), *factor = this->factor.data(),
         *flow = this->flow.data(), *wave = this->wave.data();
-  const Cell outer = readCell(mesh.farField.data(), 1, 0);
+  const cfd::Cell outer = cfd::readCell(mesh.farField.data(), 1, 0);
   const float outerM[3] = {outer.momentumX, outer.momentumY, outer.momentumZ};
   for (int s = 0; s < steps; ++s) {
 #pragma omp parallel for schedule(static)
     for (int i = 0; i < cells; ++i) {
-      Cell c = readCell(q, cells, i);
+      cfd::Cell c = cfd::readCell(q, cells, i);
       factor[i] = 0.5f / (std::sqrt(area[i]) * (c.speed + c.sound));
       for (int v = 0; v < cfd::variables; ++v)
         old[v * cells + i] = q[v * cells + i];
@@ -21,7 +21,7 @@ void PreEuler::openmp() {
       float share = 1.0f / float(part);
 #pragma omp parallel for schedule(static)
       for (int i = 0; i < cells; ++i) {
-        Cell c = readCell(q, cells, i);
+        cfd::Cell c = cfd::readCell(q, cells, i);
         const float m[3] = {c.momentumX, c.momentumY, c.momentumZ},
                     u[3] = {c.velocityX, c.velocityY, c.velocityZ};
         for (int k = 0; k < 3; ++k) {
@@ -39,7 +39,7 @@ void PreEuler::openmp() {
           float n[3] = {normal[(f * 3) * cells + i], normal[(f * 3 + 1) * cells + i],
                         normal[(f * 3 + 2) * cells + i]};
           if (other == cfd::wall) {
-            float pressure = readCell(q, cells, i).pressure;
+            float pressure = cfd::readCell(q, cells, i).pressure;
             for (int k = 0; k < 3; ++k)
               sums[k + 1] += n[k] * pressure;
           } else if (other >= 0) {
