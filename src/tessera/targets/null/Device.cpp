@@ -61,6 +61,19 @@ void NullDevice::release(void *memory, size_t) {
   std::free(memory);
 }
 
+NullDevice::Busy::Busy(NullDevice &device, bool kernel)
+    : device(device), running(kernel ? device.kernelsRunning : device.copiesRunning) {
+  std::lock_guard<std::mutex> lock(device.mutex);
+  ++running;
+  device.count.copiesBesideKernels += kernel ? device.copiesRunning : device.kernelsRunning > 0;
+  device.count.mostKernelsAtOnce = std::max<uint64_t>(device.count.mostKernelsAtOnce, device.kernelsRunning);
+}
+
+NullDevice::Busy::~Busy() {
+  std::lock_guard<std::mutex> lock(device.mutex);
+  --running;
+}
+
 Status NullDevice::copyStarts(std::string_view direction, const void *memory, size_t bytes) {
   unsigned delay;
   {
@@ -81,6 +94,7 @@ Status NullDevice::copyStarts(std::string_view direction, const void *memory, si
 }
 
 Status NullDevice::copyIn(void *to, const void *host, size_t bytes) {
+  Busy busy(*this, /*kernel=*/false);
   TESSERA_TRY(copyStarts("in", to, bytes));
   std::memcpy(to, host, bytes);
   std::lock_guard<std::mutex> lock(mutex);
@@ -90,6 +104,7 @@ Status NullDevice::copyIn(void *to, const void *host, size_t bytes) {
 }
 
 Status NullDevice::copyOut(void *host, const void *from, size_t bytes) {
+  Busy busy(*this, /*kernel=*/false);
   TESSERA_TRY(copyStarts("out", from, bytes));
   std::memcpy(host, from, bytes);
   std::lock_guard<std::mutex> lock(mutex);
@@ -108,6 +123,7 @@ Status NullDevice::copyPeer(void *to, Device &other, const void *from, size_t by
 }
 
 Status NullDevice::launch(std::span<const KernelLaunch> steps, unsigned) {
+  Busy busy(*this, /*kernel=*/true);
   unsigned delay;
   bool fails = false;
   {

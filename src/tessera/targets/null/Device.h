@@ -19,6 +19,9 @@ namespace tessera {
 
 struct NullCounts {
   uint64_t copiesIn = 0, copiesOut = 0, copiesPeer = 0, bytesIn = 0, bytesOut = 0, launches = 0, failures = 0;
+  uint64_t copiesBesideKernels =
+      0; ///< copies that began while a kernel ran, or were under way when one began
+  uint64_t mostKernelsAtOnce = 0;
 };
 
 class NullDevice final : public Device {
@@ -59,6 +62,16 @@ public:
 
 private:
   bool owns(const void *memory, size_t bytes) const;
+  /// Counts what happens at the same time, from its construction to its end. Takes the device's mutex.
+  class Busy {
+  public:
+    Busy(NullDevice &device, bool kernel);
+    ~Busy();
+
+  private:
+    NullDevice &device;
+    unsigned &running;
+  };
   Status copyStarts(std::string_view direction, const void *memory, size_t bytes);
 
   /// Threads of the device that do what they are given, in order.
@@ -84,6 +97,7 @@ private:
   int failingCopies = 0;
   unsigned launchDelay = 0, copyDelay = 0;
   uint64_t used = 0;
+  unsigned kernelsRunning = 0, copiesRunning = 0;
   std::atomic<unsigned> asyncLanes{0};
   Engine computeEngine, copyEngine;
 };

@@ -4,7 +4,6 @@
 // faults, policies and settings.
 #include "tessera/targets/null/Device.h"
 #include "tessera/runtime/Testing.h"
-#include "tessera/runtime/Trace.h"
 
 using namespace tessera;
 using namespace tessera::testing;
@@ -44,18 +43,45 @@ int add1(PlanBuilder &b, const std::string &name, const char *target, int from, 
       name, {from}, {to},
       Json::array({b.version(target, Json::array({b.step("k_add1", {{"value", from}, {"value", to}}, n)}))}));
 }
-} // namespace
 
-TEST_F(NullTest, Pattern01_ManyReadersOneCopy) {
+// One node on the null device, from `x` to `out`.
+PlanBuilder oneNode(const char *name) {
+  PlanBuilder b;
+  int x = b.input("x", {-1});
+  int n = b.dim(x, 0), out = b.temp({n});
+  add1(b, name, "null", x, out, n);
+  b.output("out", out);
+  return b;
+}
+
+// Nodes n0, n1, … on the null device that all read `x`.
+PlanBuilder readers(int count) {
   PlanBuilder b;
   int x = b.input("x", {-1});
   int n = b.dim(x, 0);
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < count; ++i) {
     int out = b.temp({n});
-    add1(b, "reader" + std::to_string(i), "null", x, out, n);
+    add1(b, "n" + std::to_string(i), "null", x, out, n);
     b.output("out" + std::to_string(i), out);
   }
-  auto program = openProgram(b, on({"null"}));
+  return b;
+}
+
+// Nodes n0, n1, … on the null device, each with an input of its own.
+PlanBuilder independentNodes(int count) {
+  PlanBuilder b;
+  for (int i = 0; i < count; ++i) {
+    int x = b.input("x" + std::to_string(i), {1});
+    int n = b.constant(1), out = b.temp({n});
+    add1(b, "n" + std::to_string(i), "null", x, out, n);
+    b.output("out" + std::to_string(i), out);
+  }
+  return b;
+}
+} // namespace
+
+TEST_F(NullTest, Pattern01_ManyReadersOneCopy) {
+  auto program = openProgram(readers(5), on({"null"}));
   ASSERT_TRUE(program);
   auto outs = launch(*program, {floats({1, 2, 3})});
   expectCopies(null, 1, 0);
@@ -65,12 +91,7 @@ TEST_F(NullTest, Pattern01_ManyReadersOneCopy) {
 }
 
 TEST_F(NullTest, Pattern02_HostReadKeepsTheDeviceCopyValid) {
-  PlanBuilder b;
-  int x = b.input("x", {-1});
-  int n = b.dim(x, 0), out = b.temp({n});
-  add1(b, "n", "null", x, out, n);
-  b.output("out", out);
-  auto program = openProgram(b, on({"null"}));
+  auto program = openProgram(oneNode("n"), on({"null"}));
   ASSERT_TRUE(program);
   auto x0 = floats({1});
   auto first = launch(*program, {x0});
@@ -85,12 +106,7 @@ TEST_F(NullTest, Pattern02_HostReadKeepsTheDeviceCopyValid) {
 }
 
 TEST_F(NullTest, Pattern03_SubRangeWriteMovesOnlyTheSubRange) {
-  PlanBuilder b;
-  int x = b.input("x", {-1});
-  int n = b.dim(x, 0), out = b.temp({n});
-  add1(b, "n", "null", x, out, n);
-  b.output("out", out);
-  auto program = openProgram(b, on({"null"}));
+  auto program = openProgram(oneNode("n"), on({"null"}));
   ASSERT_TRUE(program);
   auto buffer = floats(std::vector<float>(100, 0.0f));
   launch(*program, {buffer});
@@ -257,12 +273,7 @@ TEST_F(NullTest, FailedInPlaceNodeIsRetriedFromUnharmedData) {
 }
 
 TEST_F(NullTest, AFailureWithoutCpuVersionNamesNodeAndDevice) {
-  PlanBuilder b;
-  int x = b.input("x", {-1});
-  int n = b.dim(x, 0), out = b.temp({n});
-  add1(b, "edge", "null", x, out, n);
-  b.output("out", out);
-  auto program = openProgram(b, on({"null"}));
+  auto program = openProgram(oneNode("edge"), on({"null"}));
   ASSERT_TRUE(program);
   // Versions for "null" alone cannot be retried: the CPU does not run them.
   null.failLaunches("edge", 1);
@@ -284,12 +295,7 @@ TEST_F(NullTest, AFailureWithoutCpuVersionNamesNodeAndDevice) {
 }
 
 TEST_F(NullTest, OutOfMemoryIsRetriedOnTheCpuOrReported) {
-  PlanBuilder b;
-  int x = b.input("x", {-1});
-  int n = b.dim(x, 0), out = b.temp({n});
-  add1(b, "big", "null", x, out, n);
-  b.output("out", out);
-  auto program = openProgram(b, on({"null"}));
+  auto program = openProgram(oneNode("big"), on({"null"}));
   ASSERT_TRUE(program);
   trimDeviceMemory(null);
   null.setMemory(1000);
@@ -330,23 +336,12 @@ TEST_F(NullTest, PoliciesChooseDevices) {
 }
 
 TEST_F(NullTest, CopiesOverlapKernels) {
-  // Four independent nodes, each with its own input: copies of one hide behind kernels of another.
-  PlanBuilder b;
-  std::vector<BufferRef> inputs;
-  for (int i = 0; i < 4; ++i) {
-    int x = b.input("x" + std::to_string(i), {4});
-    int n = b.constant(4), out = b.temp({n});
-    add1(b, "n" + std::to_string(i), "null", x, out, n);
-    b.output("out" + std::to_string(i), out);
-    inputs.push_back(floats({1, 2, 3, 4}));
-  }
-  auto program = openProgram(b, on({"null"}));
+  // Copies of one node hide behind kernels of another.
+  auto program = openProgram(independentNodes(4), on({"null"}));
   ASSERT_TRUE(program);
   null.setDelays(20000, 20000);
-  auto begin = std::chrono::steady_clock::now();
-  launch(*program, inputs);
-  double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-  EXPECT_LT(ms, 150) << "one after the other would take 160 ms, overlapped 100 ms";
+  launch(*program, {floats({1}), floats({2}), floats({3}), floats({4})});
+  EXPECT_GT(null.counts().copiesBesideKernels, 0u);
 }
 
 TEST_F(NullTest, SegmentsAndStatesWorkAcrossDevices) {
@@ -376,58 +371,31 @@ TEST_F(NullTest, Settings) {
 }
 
 TEST_F(NullTest, AsynchronousLaunchesDoNotHoldUpTheQueue) {
-  // Four nodes that need 20 ms each, on a device that does four things at once and has one queue.
-  PlanBuilder b;
-  int x = b.input("x", {-1});
-  int n = b.dim(x, 0);
-  for (int i = 0; i < 4; ++i) {
-    int out = b.temp({n});
-    add1(b, "n" + std::to_string(i), "null", x, out, n);
-    b.output("out" + std::to_string(i), out);
-  }
-  auto program = openProgram(b, on({"null"}));
+  // A device that does four things at once and has one queue.
+  auto program = openProgram(readers(4), on({"null"}));
   ASSERT_TRUE(program);
-  launch(*program, {floats({1})});
   null.setAsync(4);
   null.setDelays(20000, 0);
-  uint64_t begin = nowNanoseconds();
   auto outs = launch(*program, {floats({1, 2})});
-  double ms = static_cast<double>(nowNanoseconds() - begin) / 1e6;
-  EXPECT_LT(ms, 70) << "one after the other would take 80 ms";
+  EXPECT_GT(null.counts().mostKernelsAtOnce, 1u);
   for (BufferRef &out : outs)
     EXPECT_EQ(content(*out), (std::vector<float>{2, 3}));
 }
 
 TEST_F(NullTest, AsynchronousCopiesOverlapKernels) {
-  PlanBuilder b;
-  std::vector<int> inputs;
-  for (int i = 0; i < 4; ++i)
-    inputs.push_back(b.input("x" + std::to_string(i), {1}));
-  int n = b.constant(1);
-  for (int i = 0; i < 4; ++i) {
-    int out = b.temp({n});
-    add1(b, "n" + std::to_string(i), "null", inputs[static_cast<size_t>(i)], out, n);
-    b.output("out" + std::to_string(i), out);
-  }
-  auto program = openProgram(b, on({"null"}));
+  auto program = openProgram(independentNodes(4), on({"null"}));
   ASSERT_TRUE(program);
   null.setAsync(1);
   null.setDelays(20000, 20000);
-  uint64_t begin = nowNanoseconds();
   auto outs = launch(*program, {floats({1}), floats({2}), floats({3}), floats({4})});
-  double ms = static_cast<double>(nowNanoseconds() - begin) / 1e6;
-  EXPECT_LT(ms, 150) << "one after the other would take 160 ms, overlapped 100 ms";
+  EXPECT_GT(null.counts().copiesBesideKernels, 0u);
+  EXPECT_EQ(null.counts().mostKernelsAtOnce, 1u);
   null.setDelays(0, 0);
   EXPECT_EQ(content(*outs[3]), std::vector<float>{5});
 }
 
 TEST_F(NullTest, AsynchronousFailuresAreRetriedOrReported) {
-  PlanBuilder b;
-  int x = b.input("x", {-1});
-  int n = b.dim(x, 0), y = b.temp({n});
-  add1(b, "only", "null", x, y, n);
-  b.output("y", y);
-  auto program = openProgram(b, on({"null"}));
+  auto program = openProgram(oneNode("only"), on({"null"}));
   ASSERT_TRUE(program);
   null.setAsync(2);
   null.failLaunches("only", 1);

@@ -65,6 +65,41 @@ static Diagnosed forEach(Operation *op, transform::TransformState &state, Value 
   return Diagnosed::success();
 }
 
+// Fuses the only payloads of two handles.
+template <typename OpTy>
+static Diagnosed fusePair(transform::TransformOpInterface script, transform::TransformState &state,
+                          Value first, Value second, transform::TransformResults &results, Value handle,
+                          function_ref<FailureOr<OpTy>(OpTy, OpTy, Refusal &)> fuse) {
+  OpTy one, other;
+  if (Diagnosed diag = getOnly(script, state, first, one); !diag.succeeded())
+    return diag;
+  if (Diagnosed diag = getOnly(script, state, second, other); !diag.succeeded())
+    return diag;
+  Refusal no;
+  FailureOr<OpTy> fused = fuse(one, other, no);
+  if (failed(fused))
+    return refuse(script, no);
+  results.set(cast<OpResult>(handle), {fused->getOperation()});
+  return Diagnosed::success();
+}
+
+// Rewrites each node of a handle into one leaf.
+static Diagnosed forEachLeaf(Operation *op, transform::TransformState &state, Value target,
+                             transform::TransformResults &results, Value handle,
+                             function_ref<FailureOr<NodeOp>(NodeOp, Refusal &)> rewrite) {
+  SmallVector<Operation *> leaves;
+  Diagnosed diag = forEach<NodeOp>(op, state, target, [&](NodeOp node, Refusal &no) -> LogicalResult {
+    FailureOr<NodeOp> leaf = rewrite(node, no);
+    if (failed(leaf))
+      return failure();
+    leaves.push_back(*leaf);
+    return success();
+  });
+  if (diag.succeeded())
+    results.set(cast<OpResult>(handle), leaves);
+  return diag;
+}
+
 static void addOp(SmallVectorImpl<Operation *> &list, Operation *op) {
   if (op)
     list.push_back(op);
@@ -168,48 +203,27 @@ Diagnosed OutlineOp::apply(transform::TransformRewriter &rewriter, transform::Tr
 
 Diagnosed FuseNodesOp::apply(transform::TransformRewriter &rewriter, transform::TransformResults &results,
                              transform::TransformState &state) {
-  NodeOp from, into;
-  if (Diagnosed diag = getOnly(*this, state, getProducer(), from); !diag.succeeded())
-    return diag;
-  if (Diagnosed diag = getOnly(*this, state, getConsumer(), into); !diag.succeeded())
-    return diag;
-  Refusal no;
   graph::FuseOptions options{getRecompute(), getMaxCost().convertToDouble()};
-  FailureOr<NodeOp> fused = graph::fuseProducer(rewriter, from, into, options, no);
-  if (failed(fused))
-    return refuse(*this, no);
-  results.set(cast<OpResult>(getFused()), {fused->getOperation()});
-  return Diagnosed::success();
+  return fusePair<NodeOp>(*this, state, getProducer(), getConsumer(), results, getFused(),
+                          [&](NodeOp from, NodeOp into, Refusal &no) {
+                            return graph::fuseProducer(rewriter, from, into, options, no);
+                          });
 }
 
 Diagnosed FuseSiblingsOp::apply(transform::TransformRewriter &rewriter, transform::TransformResults &results,
                                 transform::TransformState &state) {
-  NodeOp first, second;
-  if (Diagnosed diag = getOnly(*this, state, getFirst(), first); !diag.succeeded())
-    return diag;
-  if (Diagnosed diag = getOnly(*this, state, getSecond(), second); !diag.succeeded())
-    return diag;
-  Refusal no;
-  FailureOr<NodeOp> fused = graph::fuseSiblings(rewriter, first, second, no);
-  if (failed(fused))
-    return refuse(*this, no);
-  results.set(cast<OpResult>(getFused()), {fused->getOperation()});
-  return Diagnosed::success();
+  return fusePair<NodeOp>(*this, state, getFirst(), getSecond(), results, getFused(),
+                          [&](NodeOp first, NodeOp second, Refusal &no) {
+                            return graph::fuseSiblings(rewriter, first, second, no);
+                          });
 }
 
 Diagnosed FuseLoopsOp::apply(transform::TransformRewriter &rewriter, transform::TransformResults &results,
                              transform::TransformState &state) {
-  scf::ForOp first, second;
-  if (Diagnosed diag = getOnly(*this, state, getFirst(), first); !diag.succeeded())
-    return diag;
-  if (Diagnosed diag = getOnly(*this, state, getSecond(), second); !diag.succeeded())
-    return diag;
-  Refusal no;
-  FailureOr<scf::ForOp> fused = graph::fuseLoops(rewriter, first, second, no);
-  if (failed(fused))
-    return refuse(*this, no);
-  results.set(cast<OpResult>(getFused()), {fused->getOperation()});
-  return Diagnosed::success();
+  return fusePair<scf::ForOp>(*this, state, getFirst(), getSecond(), results, getFused(),
+                              [&](scf::ForOp first, scf::ForOp second, Refusal &no) {
+                                return graph::fuseLoops(rewriter, first, second, no);
+                              });
 }
 
 //===----------------------------------------------------------------------===//
@@ -256,19 +270,10 @@ Diagnosed SplitGridOp::apply(transform::TransformRewriter &rewriter, transform::
 
 Diagnosed SequentialiseOp::apply(transform::TransformRewriter &rewriter, transform::TransformResults &results,
                                  transform::TransformState &state) {
-  SmallVector<Operation *> leaves;
   ArrayRef<int64_t> dims = getDims().value_or(ArrayRef<int64_t>());
-  Diagnosed diag = forEach<NodeOp>(*this, state, getTarget(), [&](NodeOp node, Refusal &no) -> LogicalResult {
-    FailureOr<NodeOp> leaf = graph::sequentialise(rewriter, node, dims, no);
-    if (failed(leaf))
-      return failure();
-    leaves.push_back(*leaf);
-    return success();
+  return forEachLeaf(*this, state, getTarget(), results, getLeaf(), [&](NodeOp node, Refusal &no) {
+    return graph::sequentialise(rewriter, node, dims, no);
   });
-  if (!diag.succeeded())
-    return diag;
-  results.set(cast<OpResult>(getLeaf()), leaves);
-  return Diagnosed::success();
 }
 
 // Privatises one port or the scratch memory of a leaf.
@@ -326,18 +331,9 @@ Diagnosed UnrollLoopOp::apply(transform::TransformRewriter &rewriter, transform:
 
 Diagnosed UnrollGridOp::apply(transform::TransformRewriter &rewriter, transform::TransformResults &results,
                               transform::TransformState &state) {
-  SmallVector<Operation *> leaves;
-  Diagnosed diag = forEach<NodeOp>(*this, state, getTarget(), [&](NodeOp node, Refusal &no) -> LogicalResult {
-    FailureOr<NodeOp> leaf = graph::unrollGrid(rewriter, node, getDim(), getFactor(), no);
-    if (failed(leaf))
-      return failure();
-    leaves.push_back(*leaf);
-    return success();
+  return forEachLeaf(*this, state, getTarget(), results, getLeaf(), [&](NodeOp node, Refusal &no) {
+    return graph::unrollGrid(rewriter, node, getDim(), getFactor(), no);
   });
-  if (!diag.succeeded())
-    return diag;
-  results.set(cast<OpResult>(getLeaf()), leaves);
-  return Diagnosed::success();
 }
 
 Diagnosed HoistOp::apply(transform::TransformRewriter &rewriter, transform::TransformResults &results,
