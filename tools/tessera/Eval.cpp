@@ -6,6 +6,7 @@
 #include "tessera/base/Dataset.h"
 #include "tessera/base/Diag.h"
 #include "tessera/base/Half.h"
+#include "tessera/runtime/Energy.h"
 #include "tessera/runtime/Trace.h"
 
 #include <CLI/CLI.hpp>
@@ -238,7 +239,7 @@ static Result<size_t> chooseOutput(const ProgramPlan &plan, const std::string &n
 
 static Status evalCommand(EvalOptions &options) {
   TESSERA_ASSIGN(Normalisation norm, parseNormalisation(options.normalise));
-  TESSERA_ASSIGN(std::shared_ptr<Program> program, options.open.open(false));
+  TESSERA_ASSIGN(std::shared_ptr<Program> program, options.open.open(/*profile=*/true));
   const ProgramPlan &plan = program->plan();
   // A program with further inputs needs values for them that a data set does not have.
   if (plan.inputs.size() != 1)
@@ -264,6 +265,9 @@ static Status evalCommand(EvalOptions &options) {
   const size_t sampleBytes = static_cast<size_t>(feed.channels * feed.area) * elementSize(feed.type);
   int64_t right = 0;
   uint64_t spent = 0;
+  Work work;
+  EnergyMeter meter;
+  meter.begin();
   const bool progress = isatty(STDERR_FILENO);
   for (int64_t begin = options.skip; begin < end; begin += batch) {
     const int64_t now = std::min(batch, end - begin);
@@ -279,6 +283,9 @@ static Status evalCommand(EvalOptions &options) {
     const uint64_t start = nowNanoseconds();
     TESSERA_TRY(program->launch({&raw, 1}, outputs));
     spent += nowNanoseconds() - start;
+    const Work launch = workOf(*program);
+    work.flops += launch.flops;
+    work.bytes += launch.bytes;
     Buffer &scores = *outputs[out];
     if (!isFloat(scores.type()) || scores.shape().empty() || scores.shape()[0] != feed.shape[0] ||
         !scores.bytes())
@@ -296,19 +303,27 @@ static Status evalCommand(EvalOptions &options) {
   }
   if (progress)
     std::fprintf(stderr, "\r%40s\r", "");
+  const EnergyReading energy =
+      meter.end(work.flops, work.bytes, static_cast<double>(spent) * 1e-9, program->threads());
+  const double joules = energy.joules / static_cast<double>(count);
   const double rate = 100.0 * static_cast<double>(right) / static_cast<double>(count);
   const auto [low, high] = wilson(static_cast<double>(right), static_cast<double>(count));
   if (options.json)
     std::printf("{\"program\": %s, \"data\": %s, \"metric\": \"top-1\", \"count\": %lld, \"right\": %lld, "
-                "\"percent\": %.4f, \"low\": %.4f, \"high\": %.4f, \"ms_per_sample\": %.6g}\n",
+                "\"percent\": %.4f, \"low\": %.4f, \"high\": %.4f, \"ms_per_sample\": %.6g, "
+                "\"joules_per_sample\": %.6g, \"energy_source\": \"%s\", \"energy_note\": %s}\n",
                 jsonString(plan.name).c_str(), jsonString(data.name).c_str(), static_cast<long long>(count),
                 static_cast<long long>(right), rate, 100 * low, 100 * high,
-                static_cast<double>(spent) / 1e6 / static_cast<double>(count));
+                static_cast<double>(spent) / 1e6 / static_cast<double>(count), joules, energy.source(),
+                jsonString(energy.note).c_str());
   else
-    std::printf("%s on %s: %lld of %lld right, top-1 %.2f %% (95 %% interval %.2f to %.2f), %s each\n",
-                plan.name.c_str(), data.name.c_str(), static_cast<long long>(right),
-                static_cast<long long>(count), rate, 100 * low, 100 * high,
-                formatNanoseconds(static_cast<double>(spent) / static_cast<double>(count)).c_str());
+    std::printf(
+        "%s on %s: %lld of %lld right, top-1 %.2f %% (95 %% interval %.2f to %.2f), %s and %s each (energy "
+        "%s)\n",
+        plan.name.c_str(), data.name.c_str(), static_cast<long long>(right), static_cast<long long>(count),
+        rate, 100 * low, 100 * high,
+        formatNanoseconds(static_cast<double>(spent) / static_cast<double>(count)).c_str(),
+        formatJoules(joules).c_str(), energy.source());
   if (rate < options.atLeast) {
     char text[96];
     std::snprintf(text, sizeof text, "--at-least: expected %.2f %%, but got %.2f %%", options.atLeast, rate);

@@ -7,6 +7,7 @@
 #include "tessera/base/File.h"
 #include "tessera/base/Half.h"
 #include "tessera/base/ThreadPool.h"
+#include "tessera/runtime/Energy.h"
 #include "tessera/runtime/Trace.h"
 
 #include <CLI/CLI.hpp>
@@ -129,6 +130,15 @@ static std::string profileJson(Program &program) {
                   ", \"bytes_moved\": ", p.bytesMoved, ", \"retries\": ", p.retries, "}");
   }
   return out + "]";
+}
+
+Work workOf(Program &program) {
+  Work work;
+  for (const NodeProfile &node : program.profile()->snapshot()) {
+    work.flops += node.flops;
+    work.bytes += node.bytes;
+  }
+  return work;
 }
 
 namespace {
@@ -260,31 +270,46 @@ static Status benchCommand(BenchOptions &options) {
   std::vector<BufferRef> outputs(plan.outputs.size());
   std::vector<double> times;
   TESSERA_TRY(launchAll(*program, inputs, outputs, 3, nullptr));
+  EnergyMeter meter;
+  meter.begin();
   uint64_t begin = nowNanoseconds();
   do {
     TESSERA_TRY(launchAll(*program, inputs, outputs, 1, &times));
   } while (options.repeat ? times.size() < options.repeat
                           : times.size() < 1000000 &&
                                 static_cast<double>(nowNanoseconds() - begin) < options.seconds * 1e9);
+  const double runs = static_cast<double>(times.size());
+  const double seconds = static_cast<double>(nowNanoseconds() - begin) * 1e-9;
+  EnergyReading energy = meter.end(0, 0, seconds, program->threads());
+  if (!energy.measured) {
+    // The model wants to know the work; timed launches do not count it.
+    TESSERA_ASSIGN(std::shared_ptr<Program> counted, options.open.open(true));
+    TESSERA_TRY(launchAll(*counted, inputs, outputs, 1, nullptr));
+    const Work work = workOf(*counted);
+    energy.joules += EnergyModel().joules(runs * work.flops, runs * work.bytes, 0, 0);
+  }
   std::sort(times.begin(), times.end());
   double best = times.front(), median = times[times.size() / 2];
   double low = times[times.size() / 4], high = times[times.size() * 3 / 4];
   if (!options.json.empty()) {
-    std::string text =
-        concat("{\"program\": ", jsonString(plan.name), ", \"threads\": ", program->threads(),
-               ", \"runs\": ", times.size(), ", \"best_ms\": ", formatNumber(best / 1e6),
-               ", \"median_ms\": ", formatNumber(median / 1e6), ", \"q1_ms\": ", formatNumber(low / 1e6),
-               ", \"q3_ms\": ", formatNumber(high / 1e6), ", \"cpu\": ", jsonString(cpuInfo().name), "}\n");
+    std::string text = concat(
+        "{\"program\": ", jsonString(plan.name), ", \"threads\": ", program->threads(),
+        ", \"runs\": ", times.size(), ", \"best_ms\": ", formatNumber(best / 1e6),
+        ", \"median_ms\": ", formatNumber(median / 1e6), ", \"q1_ms\": ", formatNumber(low / 1e6),
+        ", \"q3_ms\": ", formatNumber(high / 1e6), ", \"joules\": ", formatNumber(energy.joules / runs),
+        ", \"energy_source\": \"", energy.source(), "\", \"energy_note\": ", jsonString(energy.note),
+        ", \"cpu\": ", jsonString(cpuInfo().name), "}\n");
     if (options.json == "-") {
       std::printf("%s", text.c_str());
       return Status();
     }
     TESSERA_TRY(writeFile(options.json, std::string_view(text)));
   }
-  std::printf("%s: %zu runs on %u thread%s, best %s, median %s, quartiles %s to %s\n", plan.name.c_str(),
-              times.size(), program->threads(), program->threads() == 1 ? "" : "s",
+  std::printf("%s: %zu runs on %u thread%s, best %s, median %s, quartiles %s to %s; %s a run (%s)\n",
+              plan.name.c_str(), times.size(), program->threads(), program->threads() == 1 ? "" : "s",
               formatNanoseconds(best).c_str(), formatNanoseconds(median).c_str(),
-              formatNanoseconds(low).c_str(), formatNanoseconds(high).c_str());
+              formatNanoseconds(low).c_str(), formatNanoseconds(high).c_str(),
+              formatJoules(energy.joules / runs).c_str(), energy.source());
   return Status();
 }
 

@@ -49,6 +49,13 @@ std::string jsonString(const std::string &text);
 /// A table with aligned columns; the first row is the head.
 std::string formatTable(const std::vector<std::vector<std::string>> &rows);
 
+/// Arithmetic operations and bytes of memory of one launch, as the plan estimates them.
+struct Work {
+  double flops = 0, bytes = 0;
+};
+/// Those of the latest launch of a program that was opened with `profile`.
+Work workOf(Program &program);
+
 /// Subcommands: each adds itself to the application and sets `action` when chosen.
 using Action = std::function<Status()>;
 void addRun(CLI::App &app, Action &action);

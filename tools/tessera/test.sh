@@ -61,6 +61,7 @@ expect 1 "file is truncated" "$tessera" run cut.tsx --input x=x.npy
 expect 1 "run 'tessera run --help' for the options" "$tessera" run sample.tsx --no-such-option
 expect 0 "best" "$tessera" bench sample.tsx --dim x:0=100 --repeat 5
 expect 0 "\"median_ms\"" "$tessera" bench sample.tsx --batch 8 --repeat 5 --json -
+expect 0 "\"energy_source\": \"m" "$tessera" bench sample.tsx --batch 8 --repeat 5 --json -
 expect 1 "extent 0 is not fixed by the program; give --dim x:0=N" "$tessera" bench sample.tsx
 expect 1 "--dim: expected name:axis=extent, but got 'x=3'" "$tessera" bench sample.tsx --dim x=3
 expect 1 "--dim: input 'x' has rank 1, but got axis 4" "$tessera" bench sample.tsx --dim x:4=3

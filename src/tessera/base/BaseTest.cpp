@@ -44,6 +44,8 @@ TEST(Diag, Formats) {
   EXPECT_EQ(formatBytes(100), "100 B");
   EXPECT_EQ(formatBytes(1536), "1.50 KiB");
   EXPECT_EQ(formatNanoseconds(1234), "1.23 us");
+  EXPECT_EQ(formatJoules(0.00123), "1.23 mJ");
+  EXPECT_EQ(formatJoules(5000), "5000 J");
   uint64_t bytes = 0;
   EXPECT_TRUE(parseBytes("64M", bytes));
   EXPECT_EQ(bytes, uint64_t(64) << 20);

@@ -104,6 +104,11 @@ std::string formatNanoseconds(double ns) {
   return formatScaled(ns, 1000, units);
 }
 
+std::string formatJoules(double joules) {
+  static const char *const units[] = {"nJ", "uJ", "mJ", "J"};
+  return formatScaled(joules * 1e9, 1000, units);
+}
+
 bool parseBytes(std::string_view text, uint64_t &bytes) {
   uint64_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -30,6 +30,9 @@ std::string formatBytes(uint64_t bytes);
 /// "1.23 us", "4.5 ms" from nanoseconds.
 std::string formatNanoseconds(double ns);
 
+/// "3.4 uJ", "1.2 J" from joules.
+std::string formatJoules(double joules);
+
 /// Reads "64M", "2G", "512k" or a plain number of bytes; false when it is none of these.
 bool parseBytes(std::string_view text, uint64_t &bytes);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tessera/runtime/Controller.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@ static std::vector<ControlPoint> curve() {
 }
 
 struct Outcome {
-  double met = 0, loss = 0, mean = 0;
+  double met = 0, loss = 0, mean = 0, worst = 0;
 };
 
 // Batches on a machine whose slowness is a function of the batch, with noise; counts from batch `from` on.
@@ -34,10 +35,11 @@ static Outcome simulate(Controller &controller, const std::vector<ControlPoint> 
       outcome.met += ms <= deadline;
       outcome.loss += points[point].loss;
       outcome.mean += ms;
+      outcome.worst = std::max(outcome.worst, points[point].loss);
     }
   }
   double n = batches - from;
-  return {outcome.met / n, outcome.loss / n, outcome.mean / n};
+  return {outcome.met / n, outcome.loss / n, outcome.mean / n, outcome.worst};
 }
 
 TEST(Controller, StaysExactWhenTimeAllows) {
@@ -110,6 +112,96 @@ TEST(Controller, LearnsThatAPointIsSlowerThanTheCurveSays) {
     controller->observe(point, point == 1 ? 9.4 : curve()[point].ms);
   }
   EXPECT_GE(controller->choose(), 2u);
+}
+
+// Traces of a machine in trouble: with a deadline of 12 ms and batches of 10 ms on a free machine.
+TEST(Controller, HoldsADeadlineThroughTraces) {
+  struct Trace {
+    const char *name;
+    double noise;
+    size_t most; ///< adaptations in 4,000 batches
+    std::function<double(int)> slowness;
+  };
+  const Trace traces[] = {
+      {"a quota halved and given back", 0.03, 40, [](int b) { return b / 800 % 2 ? 2.0 : 1.0; }},
+      {"a slow drift: heat", 0.03, 60, [](int b) { return 1 + 1.2 * std::min(b, 4000 - b) / 2000; }},
+      {"frequency steps", 0.03, 60, [](int b) { return 1 + 0.25 * (b / 500 % 5); }},
+      {"a restless machine", 0.08, 80, [](int b) { return b < 2000 ? 1.0 : 1.6; }},
+      {"one batch in thirty takes twice as long", 0.02, 20, [](int b) { return b % 30 == 7 ? 2.0 : 1.0; }},
+  };
+  for (const Trace &trace : traces) {
+    auto controller = Controller::create(curve(), {ControlGoal::Deadline, 12});
+    Outcome o = simulate(*controller, curve(), 12, 4000, 100, trace.noise, trace.slowness);
+    EXPECT_GT(o.met, 0.95) << trace.name;
+    EXPECT_LE(o.worst, 0.024) << trace.name;
+    EXPECT_LT(controller->adaptations().size(), trace.most) << trace.name;
+  }
+}
+
+TEST(Controller, NeverGoesBelowTheFloorOfQuality) {
+  ControlGoal goal{ControlGoal::Deadline, 3};
+  goal.maxLoss = 0.0101; // points 0 to 5, at least 4.4 ms: the goal cannot be met
+  auto controller = Controller::create(curve(), goal);
+  Outcome o =
+      simulate(*controller, curve(), 3, 1000, 0, 0.05, [](int b) { return b % 100 < 50 ? 1.0 : 3.0; });
+  EXPECT_LE(o.worst, goal.maxLoss);
+  EXPECT_EQ(o.met, 0);
+  EXPECT_FALSE(controller->reachable());
+  goal.maxLoss = -1;
+  EXPECT_EQ(Controller::create(curve(), goal).status().message(),
+            "no point of the curve is within the floor of quality; allow more loss");
+}
+
+TEST(Controller, TakingTurnsIsNoAdaptation) {
+  auto controller = Controller::create(curve(), {ControlGoal::MeanTime, 7.3});
+  simulate(*controller, curve(), 7.3, 4000, 0, 0, [](int) { return 1.0; });
+  EXPECT_LT(controller->adaptations().size(), 8u);
+  EXPECT_FALSE(controller->adapted());
+}
+
+TEST(Controller, HoldsAThroughputOnASlowerMachine) {
+  auto goal = parseGoal("throughput:1600/s", 16); // a batch of 16 each 10 ms
+  ASSERT_TRUE(goal.ok());
+  EXPECT_DOUBLE_EQ(goal->value, 10);
+  auto controller = Controller::create(curve(), *goal);
+  Outcome o = simulate(*controller, curve(), 10, 4000, 600, 0.03, [](int b) { return b < 500 ? 1.0 : 1.7; });
+  EXPECT_NEAR(o.mean, 10, 0.2);
+  EXPECT_TRUE(controller->reachable());
+}
+
+TEST(Controller, AKnownChangeNeedsOneBatch) {
+  for (bool told : {false, true}) {
+    auto controller = Controller::create(curve(), {ControlGoal::Deadline, 12});
+    for (int b = 0; b < 50; ++b)
+      controller->observe(controller->choose(), 10);
+    if (told)
+      controller->conditionsChanged("the quota fell from 2 to 1 processors");
+    controller->observe(controller->choose(), 20);
+    EXPECT_EQ(controller->choose() > 0, told);
+    EXPECT_EQ(controller->adaptations().back().cause,
+              told ? "the machine has become slower: the quota fell from 2 to 1 processors" : "start");
+  }
+}
+
+TEST(Controller, TheLogDoesNotGrowForEver) {
+  auto controller = Controller::create(curve(), {ControlGoal::Deadline, 12});
+  for (int b = 0; b < 20000; ++b) {
+    size_t point = controller->choose();
+    controller->observe(point, curve()[point].ms * (b / 4 % 2 ? 3 : 1));
+  }
+  EXPECT_LE(controller->adaptations().size(), 1000u);
+  EXPECT_GE(controller->adaptations().size(), 500u);
+}
+
+TEST(Controller, Goals) {
+  EXPECT_EQ(parseGoal("deadline:12.5ms", 1)->value, 12.5);
+  EXPECT_EQ(parseGoal("deadline:3", 1)->kind, ControlGoal::Deadline);
+  EXPECT_EQ(parseGoal("energy:0.5J", 1)->kind, ControlGoal::MeanEnergy);
+  for (const char *text :
+       {"deadline:", "deadline:x", "deadline:-3ms", "deadline:3s", "speed:3", "energy:inf"})
+    EXPECT_EQ(parseGoal(text, 1).status().message(),
+              std::string("unknown goal '") + text +
+                  "'; write deadline:12ms, throughput:500/s or energy:0.5J");
 }
 
 TEST(Controller, Refusals) {
