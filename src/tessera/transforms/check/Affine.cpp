@@ -12,6 +12,22 @@ using namespace tessera::check;
 
 // Beyond so many ways the answer is "not decided", not a long wait.
 static constexpr size_t maxCases = 64;
+// Cases of cases multiply before anyone counts them: after so many steps no way is split any more.
+static constexpr unsigned maxSteps = 2000;
+
+class AffineReader::Step {
+public:
+  explicit Step(AffineReader &reader) : reader(reader) {
+    if (reader.depth++ == 0)
+      reader.steps = 0;
+    ++reader.steps;
+  }
+  ~Step() { --reader.depth; }
+  bool tooMany() const { return reader.steps > maxSteps; }
+
+private:
+  AffineReader &reader;
+};
 
 Linear &Linear::add(const Linear &other, int64_t factor) {
   constant += other.constant * factor;
@@ -165,8 +181,11 @@ SmallVector<Case> AffineReader::readExtent(Value shaped, int64_t dim, const Stat
 }
 
 SmallVector<Case> AffineReader::read(Value value, const State &state) {
+  Step step(*this);
   if (auto constant = getConstantIntValue(value))
     return {{Linear(*constant), state}};
+  if (step.tooMany())
+    return free(value, state, "an index has too many cases");
   if (auto arg = dyn_cast<BlockArgument>(value)) {
     auto [node, input] = getInput(value);
     if (node && node.getPort(input).getMode() == dfg::PortMode::Whole)
@@ -253,6 +272,12 @@ SmallVector<Case> AffineReader::read(Value value, const State &state) {
 SmallVector<State> AffineReader::assume(Value condition, bool truth, const State &state) {
   if (auto constant = getConstantIntValue(condition))
     return bool(*constant & 1) == truth ? SmallVector<State>{state} : SmallVector<State>{};
+  Step step(*this);
+  if (step.tooMany()) {
+    State way = state;
+    way.blame("a branch is taken on a condition with too many cases");
+    return {way};
+  }
   condition = outside(condition);
   Operation *op = condition.getDefiningOp();
   if (isa_and_present<arith::AndIOp, arith::OrIOp>(op)) {
@@ -366,6 +391,7 @@ SmallVector<State> AffineReader::enter(Operation *around, Operation *from, const
 }
 
 SmallVector<State> AffineReader::reach(Operation *op) {
+  Step step(*this);
   Operation *around = op->getParentOp();
   if (isa<dfg::GraphOp>(around))
     return {State()};

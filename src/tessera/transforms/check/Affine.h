@@ -110,7 +110,10 @@ private:
                             const State &state, unsigned &part);
   SmallVector<State> enter(Operation *around, Operation *from, const State &state);
 
+  /// One step of the answer to a question from outside.
+  class Step;
   Variables &variables;
+  unsigned depth = 0, steps = 0;
 };
 
 } // namespace tessera::check

@@ -234,3 +234,93 @@ dfg.graph @vectors(%b: memref<64xf32>, %c: memref<64xf32>) -> (memref<64xf32>, m
   }
   dfg.return %b1, %c1 : memref<64xf32>, memref<64xf32>
 }
+
+// -----
+
+// Cases of cases: each selection reads the one before it four times, as an index and in a condition. Neither takes long.
+dfg.graph @selections(%b: memref<?xf32>, %n: index) -> memref<?xf32> {
+  %b1 = dfg.node @selections grid(%i = %n) (out %p = %b : memref<?xf32>) {
+    %f = arith.constant 1.0 : f32
+    %c1 = arith.constant 1 : index
+    %c7 = arith.constant 7 : index
+    %m0 = arith.cmpi slt, %i, %c7 : index
+    %u0 = arith.addi %i, %c1 : index
+    %s0 = arith.select %m0, %u0, %i : index
+    %m1 = arith.cmpi slt, %s0, %c7 : index
+    %u1 = arith.addi %s0, %c1 : index
+    %s1 = arith.select %m1, %u1, %s0 : index
+    %m2 = arith.cmpi slt, %s1, %c7 : index
+    %u2 = arith.addi %s1, %c1 : index
+    %s2 = arith.select %m2, %u2, %s1 : index
+    %m3 = arith.cmpi slt, %s2, %c7 : index
+    %u3 = arith.addi %s2, %c1 : index
+    %s3 = arith.select %m3, %u3, %s2 : index
+    %m4 = arith.cmpi slt, %s3, %c7 : index
+    %u4 = arith.addi %s3, %c1 : index
+    %s4 = arith.select %m4, %u4, %s3 : index
+    %m5 = arith.cmpi slt, %s4, %c7 : index
+    %u5 = arith.addi %s4, %c1 : index
+    %s5 = arith.select %m5, %u5, %s4 : index
+    %m6 = arith.cmpi slt, %s5, %c7 : index
+    %u6 = arith.addi %s5, %c1 : index
+    %s6 = arith.select %m6, %u6, %s5 : index
+    %m7 = arith.cmpi slt, %s6, %c7 : index
+    %u7 = arith.addi %s6, %c1 : index
+    %s7 = arith.select %m7, %u7, %s6 : index
+    %m8 = arith.cmpi slt, %s7, %c7 : index
+    %u8 = arith.addi %s7, %c1 : index
+    %s8 = arith.select %m8, %u8, %s7 : index
+    %m9 = arith.cmpi slt, %s8, %c7 : index
+    %u9 = arith.addi %s8, %c1 : index
+    %s9 = arith.select %m9, %u9, %s8 : index
+    %m10 = arith.cmpi slt, %s9, %c7 : index
+    %u10 = arith.addi %s9, %c1 : index
+    %s10 = arith.select %m10, %u10, %s9 : index
+    %m11 = arith.cmpi slt, %s10, %c7 : index
+    %u11 = arith.addi %s10, %c1 : index
+    %s11 = arith.select %m11, %u11, %s10 : index
+    %m12 = arith.cmpi slt, %s11, %c7 : index
+    %u12 = arith.addi %s11, %c1 : index
+    %s12 = arith.select %m12, %u12, %s11 : index
+    %m13 = arith.cmpi slt, %s12, %c7 : index
+    %u13 = arith.addi %s12, %c1 : index
+    %s13 = arith.select %m13, %u13, %s12 : index
+    %m14 = arith.cmpi slt, %s13, %c7 : index
+    %u14 = arith.addi %s13, %c1 : index
+    %s14 = arith.select %m14, %u14, %s13 : index
+    %m15 = arith.cmpi slt, %s14, %c7 : index
+    %u15 = arith.addi %s14, %c1 : index
+    %s15 = arith.select %m15, %u15, %s14 : index
+    %m16 = arith.cmpi slt, %s15, %c7 : index
+    %u16 = arith.addi %s15, %c1 : index
+    %s16 = arith.select %m16, %u16, %s15 : index
+    %m17 = arith.cmpi slt, %s16, %c7 : index
+    %u17 = arith.addi %s16, %c1 : index
+    %s17 = arith.select %m17, %u17, %s16 : index
+    %m18 = arith.cmpi slt, %s17, %c7 : index
+    %u18 = arith.addi %s17, %c1 : index
+    %s18 = arith.select %m18, %u18, %s17 : index
+    %m19 = arith.cmpi slt, %s18, %c7 : index
+    %u19 = arith.addi %s18, %c1 : index
+    %s19 = arith.select %m19, %u19, %s18 : index
+    %m20 = arith.cmpi slt, %s19, %c7 : index
+    %u20 = arith.addi %s19, %c1 : index
+    %s20 = arith.select %m20, %u20, %s19 : index
+    %m21 = arith.cmpi slt, %s20, %c7 : index
+    %u21 = arith.addi %s20, %c1 : index
+    %s21 = arith.select %m21, %u21, %s20 : index
+    %m22 = arith.cmpi slt, %s21, %c7 : index
+    %u22 = arith.addi %s21, %c1 : index
+    %s22 = arith.select %m22, %u22, %s21 : index
+    %m23 = arith.cmpi slt, %s22, %c7 : index
+    %u23 = arith.addi %s22, %c1 : index
+    %s23 = arith.select %m23, %u23, %s22 : index
+    %last = arith.cmpi eq, %s23, %c7 : index
+    scf.if %last {
+      // expected-remark @+1 {{could not decide whether instances race on port #0 of node 'selections': a branch is taken on a condition with too many cases (dfg-p2)}}
+      memref.store %f, %p[%i] : memref<?xf32>
+    }
+    memref.store %f, %p[%s23] : memref<?xf32>
+  }
+  dfg.return %b1 : memref<?xf32>
+}
