@@ -275,7 +275,7 @@ SmallVector<State> AffineReader::assume(Value condition, bool truth, const State
   Step step(*this);
   if (step.tooMany()) {
     State way = state;
-    way.blame("a branch is taken on a condition with too many cases");
+    way.blame("there are too many ways to reach an access");
     return {way};
   }
   condition = outside(condition);

@@ -317,9 +317,10 @@ dfg.graph @selections(%b: memref<?xf32>, %n: index) -> memref<?xf32> {
     %s23 = arith.select %m23, %u23, %s22 : index
     %last = arith.cmpi eq, %s23, %c7 : index
     scf.if %last {
-      // expected-remark @+1 {{could not decide whether instances race on port #0 of node 'selections': a branch is taken on a condition with too many cases (dfg-p2)}}
+      // expected-remark @+1 {{could not decide whether instances race on port #0 of node 'selections': an index has too many cases (dfg-p2)}}
       memref.store %f, %p[%i] : memref<?xf32>
     }
+    // expected-note @+1 {{the other access is here}}
     memref.store %f, %p[%s23] : memref<?xf32>
   }
   dfg.return %b1 : memref<?xf32>
