@@ -5,8 +5,10 @@
 #include "tessera/base/Diag.h"
 #include "tessera/driver/Compiler.h"
 #include "tessera/driver/Components.h"
+#include "tessera/driver/Knobs.h"
 
 #include "llvm/Support/raw_ostream.h"
+#include <nlohmann/json.hpp>
 
 using namespace tessera;
 using namespace tessera::cli;
@@ -25,19 +27,35 @@ static int parseStop(const std::string &text, std::optional<Stage> &stage) {
 
 namespace {
 struct CompileArgs {
-  std::string in, out, stop;
+  std::string in, out, stop, knobs;
   CompileOptions options;
   std::vector<std::string> frontendOptions;
 };
 struct InstallArgs {
   std::vector<std::string> in, names, without;
-  std::string out, stop, mode = "fast";
+  std::string out, stop, knobs, mode = "fast";
   InstallOptions options;
 };
 } // namespace
 
+static constexpr const char *knobsHelp =
+    "how operations of networks may be computed: all=bf16 or conv1=int8,conv2=perforate-rows:1/2@0 or a JSON "
+    "file; 'tessera explain X.tsr --knobs' lists them";
+
+static int parseKnobs(const std::string &text, KnobMap &knobs) {
+  if (text.empty())
+    return 0;
+  Result<KnobMap> map = readKnobs(text);
+  if (!map.ok())
+    return fail("--knobs: " + map.status().message());
+  knobs = map.take();
+  return 0;
+}
+
 static int runCompile(CompileArgs &args) {
   if (int status = parseStop(args.stop, args.options.stopAfter))
+    return status;
+  if (int status = parseKnobs(args.knobs, args.options.knobs))
     return status;
   for (const std::string &option : args.frontendOptions) {
     size_t equal = option.find('=');
@@ -77,6 +95,7 @@ void cli::addCompile(CLI::App &app, Action &action) {
   sub->add_option("-o,--output", args->out, "the portable object; default: the input's name with .tsr");
   sub->add_option("--schedule", args->options.schedulePath,
                   "schedule scripts (a transform-dialect module) to store with the program");
+  sub->add_option("--knobs", args->knobs, knobsHelp);
   sub->add_option("--stop-after", args->stop, "stop after a stage and print the IR: import, graph");
   sub->add_option("--dump-stages", args->options.dumpDir, "write the IR after each stage into this folder");
   sub->add_option("--frontend-option", args->frontendOptions, "name=value, for the front end of the input");
@@ -108,6 +127,8 @@ static Status renameProgram(Portable &program, const std::string &path, const st
 
 static int runInstall(InstallArgs &args) {
   if (int status = parseStop(args.stop, args.options.stopAfter))
+    return status;
+  if (int status = parseKnobs(args.knobs, args.options.knobs))
     return status;
   if (args.options.stopAfter && *args.options.stopAfter < Stage::Place)
     return fail("'install' begins with the stage 'place'; give --stop-after=" + args.stop + " to 'compile'");
@@ -194,6 +215,7 @@ void cli::addInstall(CLI::App &app, Action &action) {
   sub->add_option("--without", args->without,
                   "leave out fusion, layout or memory-plan of networks, to see what it is worth")
       ->delimiter(',');
+  sub->add_option("--knobs", args->knobs, knobsHelp);
   sub->add_option("--triple", args->options.target.triple,
                   "install for another machine, e.g. aarch64-unknown-linux-gnu");
   sub->add_option("--cpu", args->options.target.cpu,
@@ -209,18 +231,31 @@ void cli::addInstall(CLI::App &app, Action &action) {
 
 void cli::addExplain(CLI::App &app, Action &action) {
   CLI::App *sub = app.add_subcommand("explain", "print the graphs of a portable object");
-  auto in = std::make_shared<std::string>();
-  sub->add_option("input", *in, "portable object (.tsr)")->required();
+  struct Args {
+    std::string in;
+    bool knobs = false, json = false;
+  };
+  auto args = std::make_shared<Args>();
+  sub->add_option("input", args->in, "portable object (.tsr)")->required();
+  sub->add_flag("--knobs", args->knobs, "list the operations of networks that can be tuned, and their knobs");
+  sub->add_flag("--json", args->json, "with --knobs: as JSON");
   sub->footer("example: tessera explain edge.tsr");
-  sub->callback([in, &action] {
-    action = [in] {
+  sub->callback([args, &action] {
+    action = [args] {
+      if (args->json && !args->knobs)
+        return fail("--json: a portable object is only listed as JSON with --knobs");
       return supervise([&] {
         // Printing is limited too: a small file can describe a type that is endless in print.
         ReadTime limited;
         Session session;
-        Result<Portable> program = readPortable(session, *in);
+        Result<Portable> program = readPortable(session, args->in);
         if (!program.ok())
           return fail(program.status().message());
+        if (args->knobs) {
+          llvm::outs() << (args->json ? listTunable(*program->module).dump(1) + "\n"
+                                      : explainKnobs(*program->module));
+          return 0;
+        }
         program->module->print(llvm::outs(), OpPrintingFlags().elideLargeElementsAttrs());
         llvm::outs() << "\n";
         if (program->scripts) {

@@ -6,6 +6,7 @@
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
 #include "tessera/driver/Components.h"
+#include "tessera/driver/Knobs.h"
 #include "tessera/driver/Registry.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
@@ -145,6 +146,8 @@ FailureOr<Portable> tessera::compileFile(Session &session, const std::string &pa
     return program;
   if (failed(runGraphStage(*program.module)))
     return failure();
+  if (Status s = applyKnobMap(*program.module, options.knobs); !s.ok())
+    return fail(s.message());
   if (Status s = dumpStage(program.module->getOperation(), Stage::Graph, options.dumpDir); !s.ok())
     return fail(s.message());
   return program;

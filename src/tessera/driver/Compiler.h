@@ -3,6 +3,7 @@
 // installed program. The command line fills the options; nothing here reads global state.
 #pragma once
 
+#include "tessera/base/Knob.h"
 #include "tessera/base/Status.h"
 #include "tessera/driver/Stages.h"
 #include "tessera/frontends/Frontend.h"
@@ -31,6 +32,7 @@ struct CompileOptions {
   std::optional<Stage> stopAfter;
   std::string dumpDir;      ///< write the IR after each stage here
   std::string schedulePath; ///< a user's schedule scripts, stored in the portable object
+  KnobMap knobs;            ///< put onto the operations of networks, stored in the portable object
   FrontendOptions frontend;
 };
 
@@ -58,6 +60,7 @@ struct InstallOptions {
   /// For networks, each can be left out to see what it is worth: several operations in a node, blocked
   /// layouts, temporaries that share memory.
   bool fusion = true, layout = true, memoryPlan = true;
+  KnobMap knobs; ///< over those that the programs carry
 };
 
 /// An installed program's sections, before they are written.

@@ -6,6 +6,7 @@
 #include "tessera/transforms/check/Passes.h"
 #include "tessera/transforms/graph/LowerMasks.h"
 #include "tessera/transforms/graph/Rewrites.h"
+#include "tessera/transforms/nn/knobs/Knobs.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Transforms/Passes.h"
@@ -32,5 +33,9 @@ LogicalResult tessera::runGraphStage(ModuleOp module) {
   PassManager tidy(module.getContext());
   tidy.addPass(createCanonicalizerPass());
   tidy.addPass(createCSEPass());
-  return failure(failed(tidy.run(module)) || failed(verify(module)));
+  if (failed(tidy.run(module)))
+    return failure();
+  // Last, when nothing merges or replaces operations any more.
+  nn::nameTunableOps(module);
+  return verify(module);
 }

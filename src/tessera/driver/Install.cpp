@@ -6,6 +6,7 @@
 #include "tessera/base/Diag.h"
 #include "tessera/driver/Components.h"
 #include "tessera/driver/GraphPlan.h"
+#include "tessera/driver/Knobs.h"
 #include "tessera/driver/Networks.h"
 #include "tessera/driver/Schedule.h"
 
@@ -125,6 +126,8 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
   std::vector<OwningOpRef<ModuleOp>> ownScripts;
   nlohmann::json scripts = nlohmann::json::object();
   for (Portable &program : programs) {
+    if (Status s = applyKnobMap(*program.module, options.knobs); !s.ok())
+      return fail(s.message());
     if (failed(prepareNetworks(*program.module, options)))
       return failure();
     FailureOr<std::string> script = scheduleGraph(*program.module, program.scripts.get(), ownScripts);

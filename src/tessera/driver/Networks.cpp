@@ -5,6 +5,7 @@
 #include "tessera/driver/Components.h"
 #include "tessera/oracle/Oracle.h"
 #include "tessera/transforms/nn/graph/Rewrites.h"
+#include "tessera/transforms/nn/knobs/Apply.h"
 #include "tessera/transforms/nn/lower/Lower.h"
 
 using namespace tessera;
@@ -37,6 +38,8 @@ LogicalResult tessera::prepareNetworks(ModuleOp module, const InstallOptions &op
   nn::PartitionOptions partition;
   partition.fuse = options.fusion;
   return nn::forEachNetwork(module, [&](dfg::NodeOp node) {
+    if (failed(nn::applyKnobs(node)))
+      return failure();
     if (host && options.layout && failed(nn::assignLayouts(node, layout)))
       return failure();
     return nn::partitionNetwork(node, partition);

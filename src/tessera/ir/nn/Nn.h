@@ -2,6 +2,7 @@
 // The `nn` dialect as C++ classes, and the questions about shapes that its users share.
 #pragma once
 
+#include "tessera/base/Knob.h"
 #include "tessera/ir/LLVM.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
@@ -69,6 +70,30 @@ bool isComparison(BinaryKind kind);
 /// Windows of a convolution or pool, one for each spatial dimension.
 SmallVector<Window> makeWindows(ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides, ArrayRef<int64_t> pads,
                                 ArrayRef<int64_t> dilations, bool ceil = false);
+
+/// The knob that the operation carries; f32 when it carries none. Its spelling has been verified.
+Knob knobOf(Operation *op);
+/// The range of an operation's activation from `nn.range`; nothing when it has none.
+std::optional<std::pair<float, float>> rangeOf(Operation *op);
+/// The operation's `nn.name`, or "".
+StringRef nameOf(Operation *op);
+/// The names of the attributes above.
+inline constexpr StringLiteral knobAttr = "nn.knob", rangeAttr = "nn.range", nameAttr = "nn.name";
+
+/// Whether the operation can be computed so: types and shapes allow it, and weights are constants where the
+/// knob changes them.
+bool hasKnob(TunableOp op, const Knob &knob);
+/// All knobs worth trying, f32 first.
+SmallVector<Knob> listKnobs(TunableOp op);
+/// The knob changes weights before the program runs.
+bool changesWeights(const Knob &knob);
+
+/// Weights as a matrix: results of one sum in a row each, the summands in a column each (groups of a
+/// convolution one below the other).
+struct WeightMatrix {
+  int64_t rows = 0, columns = 0;
+};
+WeightMatrix weightMatrix(TunableOp op);
 
 /// Bits that an element of the format takes, and whether it is one of the formats stored in bytes.
 bool isByteFormat(Format format);

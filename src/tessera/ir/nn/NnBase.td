@@ -22,6 +22,8 @@ def Nn_Dialect : Dialect {
     `index` operands, one for each dynamic extent of the result, in order. Axes count from 0; negative ones are the importer's to resolve.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+  // nn.knob, nn.range and nn.name: NnKnobs.cpp.
+  let hasOperationAttrVerify = 1;
 }
 
 def Nn_OpClass : I32EnumAttr<"OpClass", "what an operation may be fused with", [
@@ -46,8 +48,25 @@ def Nn_OpInterface : OpInterface<"NnOp"> {
 }
 
 
+def Nn_TunableInterface : OpInterface<"TunableOp"> {
+  let cppNamespace = "::tessera::nn";
+  let description = "An operation that may be computed in other ways (docs/knobs.md). What a knob makes of it is in transforms/nn/knobs.";
+  let methods = [
+    InterfaceMethod<"Types and shapes allow the knob; some also need weights that are constants (nn::listKnobs looks).",
+                    "bool", "hasKnob", (ins "const ::tessera::Knob &":$knob)>,
+    InterfaceMethod<"Multiplications and additions that are left with the knob, in units of f32: two of 16 bits or four of 8 count as one.",
+                    "double", "getKnobCost", (ins "const ::tessera::Knob &":$knob)>,
+    InterfaceMethod<"The operand whose range `nn.range` states.", "::mlir::Value", "getRangedOperand">,
+    InterfaceMethod<"The operand that training made; null when there is none.", "::mlir::Value", "getWeights">
+  ];
+}
+
 // For operations that count their arithmetic themselves.
 defvar Nn_OwnFlops = "int64_t getFlops();\n";
+
+// For operations that can be tuned.
+defvar Nn_OwnKnobs = "bool hasKnob(const ::tessera::Knob &knob);\ndouble getKnobCost(const ::tessera::Knob &knob);\n"
+                     "::mlir::Value getRangedOperand();\n::mlir::Value getWeights();\n";
 
 // An operation of the family `opClass`.
 class Nn_Base<string mnemonic, string opClass, list<Trait> traits, string declarations>

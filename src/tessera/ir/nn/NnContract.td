@@ -5,7 +5,7 @@
 
 include "tessera/ir/nn/NnElementwise.td"
 
-def Nn_MatmulOp : Nn_Op<"matmul", "Complex", [], Nn_OwnFlops> {
+def Nn_MatmulOp : Nn_Op<"matmul", "Complex", [Nn_TunableInterface], !strconcat(Nn_OwnFlops, Nn_OwnKnobs)> {
   let summary = "matrix product of the two innermost dimensions; leading ones broadcast";
   let description = [{
     Both operands have at least two dimensions and one element type, which is the result's (integers are widened before).
@@ -24,13 +24,14 @@ def Nn_EinsumOp : Nn_Op<"einsum", "Complex", [], Nn_OwnFlops> {
 }
 
 // x: N C spatial…, w: F C/groups spatial… (transposed: C F/groups spatial…), bias: F. `pads` holds the lows, then the highs.
-class Nn_ConvBase<string mnemonic> : Nn_Op<mnemonic, "Complex", [], Nn_OwnFlops> {
+class Nn_ConvBase<string mnemonic, list<Trait> traits = [], string declarations = "">
+    : Nn_Op<mnemonic, "Complex", traits, Nn_OwnFlops # declarations> {
   let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$w, Optional<AnyRankedTensor>:$bias, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
                        DenseI64ArrayAttr:$dilations, DefaultValuedAttr<I64Attr, "1">:$groups);
   let results = (outs AnyRankedTensor:$y);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
-def Nn_ConvOp : Nn_ConvBase<"conv"> {
+def Nn_ConvOp : Nn_ConvBase<"conv", [Nn_TunableInterface], Nn_OwnKnobs> {
   let summary = "convolution (cross-correlation) in 1 to 3 dimensions, with groups";
 }
 def Nn_ConvTransposeOp : Nn_ConvBase<"conv_transpose"> {

@@ -8,7 +8,7 @@ include "tessera/ir/nn/NnElementwise.td"
 def Nn_ReduceKind : Nn_Enum<"ReduceKind", "how elements are combined", [
     "sum", "mean", "max", "min", "prod", "l1", "l2", "sum_square", "log_sum", "log_sum_exp"]>;
 
-def Nn_ReduceOp : Nn_Op<"reduce", "Reduction", [], Nn_OwnFlops> {
+def Nn_ReduceOp : Nn_Op<"reduce", "Reduction", [Nn_TunableInterface], !strconcat(Nn_OwnFlops, Nn_OwnKnobs)> {
   let summary = "combine the elements along axes";
   let arguments = (ins Nn_ReduceKind:$kind, AnyRankedTensor:$x, DenseI64ArrayAttr:$axes, UnitAttr:$keep, UnitAttr:$is_unsigned);
   let results = (outs AnyRankedTensor:$y);

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A knob: how an operation may be computed other than exactly. One spelling in the IR, in JSON, on the
+// command line and in reports: a precision, a structure, or both joined by '+' ("int8+perforate-rows:1/2@1").
+#pragma once
+
+#include "tessera/base/Status.h"
+
+#include <map>
+
+namespace tessera {
+
+struct Knob {
+  /// Of the operands (int4: of the weights alone); sums are kept in f32, or exact in 32 bits for int8.
+  enum class Precision : uint8_t { F32, F16, BF16, Int8, Int4 };
+  enum class Structure : uint8_t {
+    None,
+    PerforateRows, ///< one of every `rate` rows of the result is interpolated, not computed
+    PerforateCols,
+    PerforateBoth,
+    SampleFilter, ///< one of every `rate` weights of a filter is left out, the others are scaled up
+    Sample,       ///< one of every `rate` elements of a sum, a mean or a window is left out
+    LowRank,      ///< weights as a product of two matrices, with `value` columns and rows between
+    Prune,        ///< of every `rate` weights in a row the `value` largest stay
+    PruneBlocks,  ///< `share` of the blocks of weights go, the smallest first
+    Direct,       ///< a convolution by its definition
+    Winograd,     ///< by Winograd's F(value, 3)
+    Promise,      ///< on the analog accelerator PROMISE, at swing level `value`; modelled
+  };
+
+  Precision precision = Precision::F32;
+  Structure structure = Structure::None;
+  int64_t rate = 0, offset = 0, value = 0;
+  double share = 0;
+
+  /// The knob with this spelling; the error says what a knob looks like.
+  static Result<Knob> parse(std::string_view text);
+  /// The one spelling of this knob: parse(str()) is the same knob, and equal knobs have equal texts.
+  std::string str() const;
+
+  bool isExact() const { return precision == Precision::F32 && structure == Structure::None; }
+  bool perforatesRows() const {
+    return structure == Structure::PerforateRows || structure == Structure::PerforateBoth;
+  }
+  bool perforatesCols() const {
+    return structure == Structure::PerforateCols || structure == Structure::PerforateBoth;
+  }
+  bool perforates() const { return perforatesRows() || perforatesCols(); }
+
+  friend bool operator==(const Knob &, const Knob &) = default;
+};
+
+/// Operation → knob; "all" stands for every operation that has the knob.
+using KnobMap = std::map<std::string, std::string>;
+
+/// Reads "all=int8" or "conv1=bf16,conv2=int8+perforate-rows:1/2@0". Each knob is one; no name comes twice.
+Result<KnobMap> parseKnobMap(std::string_view text);
+
+} // namespace tessera

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// See Knobs.h.
+#include "tessera/driver/Knobs.h"
+
+#include "tessera/base/Diag.h"
+#include "tessera/base/File.h"
+#include "tessera/transforms/nn/knobs/Knobs.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace tessera;
+
+static Result<KnobMap> readKnobFile(const std::string &path) {
+  auto file = MappedFile::open(path);
+  if (!file.ok())
+    return file.status();
+  auto bytes = (*file)->bytes();
+  const char *text = reinterpret_cast<const char *>(bytes.data());
+  nlohmann::json json = nlohmann::json::parse(text, text + bytes.size(), nullptr, /*allow_exceptions=*/false);
+  if (json.is_object())
+    if (auto inner = json.find("knobs"); inner != json.end() && inner->is_object())
+      json = nlohmann::json(*inner);
+  auto isText = [](const nlohmann::json &item) { return item.is_string(); };
+  if (!json.is_object() || !std::all_of(json.begin(), json.end(), isText))
+    return fail(StatusCode::InvalidArgument, "'", path,
+                "' holds no configuration; expected {\"operation\": \"knob\", …}");
+  KnobMap map;
+  for (auto &[name, knob] : json.items()) {
+    Result<Knob> parsed = Knob::parse(knob.get<std::string>());
+    if (!parsed.ok())
+      return parsed.status().withContext("'" + path + "'");
+    map[name] = parsed->str();
+  }
+  return map;
+}
+
+Result<KnobMap> tessera::readKnobs(const std::string &text) {
+  return text.ends_with(".json") ? readKnobFile(text) : parseKnobMap(text);
+}
+
+Status tessera::applyKnobMap(ModuleOp module, const KnobMap &knobs) { return nn::setKnobs(module, knobs); }
+
+static std::string kindOf(nn::TunableOp op) {
+  if (auto conv = dyn_cast<nn::ConvOp>(op.getOperation())) {
+    ArrayRef<int64_t> w = cast<ShapedType>(conv.getW().getType()).getShape();
+    if (conv.getGroups() > 1 && w[1] == 1)
+      return "depthwise";
+  }
+  return op->getName().stripDialect().str();
+}
+
+nlohmann::json tessera::listTunable(ModuleOp module) {
+  nlohmann::json list = nlohmann::json::array();
+  for (nn::TunableOp op : nn::tunableOps(module)) {
+    nlohmann::json knobs = nlohmann::json::object();
+    for (const Knob &knob : nn::listKnobs(op))
+      knobs[knob.str()] = op.getKnobCost(knob);
+    ArrayRef<int64_t> shape = cast<ShapedType>(op->getResult(0).getType()).getShape();
+    list.push_back({{"name", nn::nameOf(op).str()},
+                    {"kind", kindOf(op)},
+                    {"shape", formatShape(shape)},
+                    {"flops", cast<nn::NnOp>(op.getOperation()).getFlops()},
+                    {"knob", nn::knobOf(op).str()},
+                    {"knobs", std::move(knobs)}});
+    if (auto range = nn::rangeOf(op))
+      list.back()["range"] = {range->first, range->second};
+  }
+  return list;
+}
+
+// A line for each precision; "perforate-rows:1/2@0..1": all offsets of a rate in one word.
+static std::string describeKnobs(nn::TunableOp op) {
+  std::vector<std::pair<std::string, std::vector<int64_t>>> offsets;
+  for (const Knob &knob : nn::listKnobs(op)) {
+    std::string stem = knob.str();
+    stem.resize(std::min(stem.find('@'), stem.size()));
+    if (offsets.empty() || offsets.back().first != stem)
+      offsets.push_back({stem, {}});
+    offsets.back().second.push_back(knob.offset);
+  }
+  std::string text;
+  for (auto &[stem, list] : offsets) {
+    Result<Knob> whole = Knob::parse(stem); // a rate without its offset is none
+    bool isPrecision = whole.ok() && whole->structure == Knob::Structure::None;
+    text += concat(isPrecision ? "\n  " : " ", stem);
+    if (list.size() > 1)
+      text += concat('@', list.front(), "..", list.back());
+    else if (stem.find(":1/") != std::string::npos)
+      text += concat('@', list.front());
+  }
+  return text;
+}
+
+std::string tessera::explainKnobs(ModuleOp module) {
+  std::string text;
+  for (nn::TunableOp op : nn::tunableOps(module)) {
+    ArrayRef<int64_t> shape = cast<ShapedType>(op->getResult(0).getType()).getShape();
+    int64_t flops = cast<nn::NnOp>(op.getOperation()).getFlops();
+    text += concat(nn::nameOf(op).str(), ": ", kindOf(op), ", ", formatShape(shape), ", ", flops,
+                   " operations for one image, now ", nn::knobOf(op).str(), describeKnobs(op), "\n");
+  }
+  return text.empty() ? "no operation has knobs\n" : text;
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which knobs an operation has and what they leave to compute; the attributes nn.knob, nn.range and nn.name.
+#include "tessera/base/Knob.h"
+#include "tessera/ir/nn/NnInfer.h"
+
+#include "mlir/IR/Matchers.h"
+#include <cmath>
+
+using namespace tessera;
+using namespace tessera::nn;
+using Precision = Knob::Precision;
+using Structure = Knob::Structure;
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+LogicalResult NnDialect::verifyOperationAttribute(Operation *op, NamedAttribute attr) {
+  StringRef name = attr.getName().getValue();
+  if (name == nameAttr) {
+    auto text = dyn_cast<StringAttr>(attr.getValue());
+    if (!text || text.empty())
+      return op->emitOpError("expected 'nn.name' to be a string that is not empty");
+    return success();
+  }
+  if (name == rangeAttr) {
+    auto range = dyn_cast<DenseF32ArrayAttr>(attr.getValue());
+    if (!range || range.size() != 2 || !std::isfinite(range[0]) || !std::isfinite(range[1]) ||
+        range[0] > range[1])
+      return op->emitOpError("expected 'nn.range' to be array<f32: low, high> with finite low <= high");
+    return success();
+  }
+  if (name != knobAttr)
+    return op->emitOpError("has the attribute '")
+           << name << "', which the dialect does not know; it knows nn.knob, nn.name and nn.range";
+  auto text = dyn_cast<StringAttr>(attr.getValue());
+  if (!text)
+    return op->emitOpError("expected 'nn.knob' to be a string");
+  Result<Knob> knob = Knob::parse(text.getValue().str());
+  if (!knob.ok())
+    return op->emitOpError("'nn.knob': ") << knob.status().message();
+  auto tunable = dyn_cast<TunableOp>(op);
+  if (!tunable || !tunable.hasKnob(*knob))
+    return op->emitOpError("does not have the knob '") << text.getValue() << "'";
+  return success();
+}
+
+Knob nn::knobOf(Operation *op) {
+  auto text = op->getAttrOfType<StringAttr>(knobAttr);
+  return text ? *Knob::parse(text.getValue().str()) : Knob();
+}
+
+std::optional<std::pair<float, float>> nn::rangeOf(Operation *op) {
+  auto range = op->getAttrOfType<DenseF32ArrayAttr>(rangeAttr);
+  if (!range)
+    return std::nullopt;
+  return std::pair(range[0], range[1]);
+}
+
+StringRef nn::nameOf(Operation *op) {
+  auto name = op->getAttrOfType<StringAttr>(nameAttr);
+  return name ? name.getValue() : StringRef();
+}
+
+//===----------------------------------------------------------------------===//
+// What all operations share
+//===----------------------------------------------------------------------===//
+
+bool nn::changesWeights(const Knob &knob) {
+  return knob.precision == Precision::Int8 || knob.precision == Precision::Int4 ||
+         knob.structure == Structure::SampleFilter || knob.structure == Structure::LowRank ||
+         knob.structure == Structure::Prune || knob.structure == Structure::PruneBlocks ||
+         knob.structure == Structure::Promise || knob.structure == Structure::Winograd;
+}
+
+bool nn::hasKnob(TunableOp op, const Knob &knob) {
+  if (!op.hasKnob(knob))
+    return false;
+  Value weights = op.getWeights();
+  return !changesWeights(knob) || (weights && matchPattern(weights, m_Constant()));
+}
+
+static bool isF32(Value v) { return elementOf(v).isF32(); }
+
+// One element of every `rate` from `offset` on is left out, and one stays.
+static bool canSkip(int64_t extent, const Knob &knob) {
+  return !ShapedType::isDynamic(extent) && extent >= knob.rate;
+}
+static int64_t countSkipped(int64_t extent, const Knob &knob) {
+  return extent > knob.offset ? (extent - knob.offset - 1) / knob.rate + 1 : 0;
+}
+
+// What is the same for convolutions and products: structures of weights, and what goes together. `matrix` are
+// the weights.
+static bool hasContractionKnob(const Knob &knob, WeightMatrix matrix) {
+  bool is16 = knob.precision == Precision::F16 || knob.precision == Precision::BF16;
+  bool isF32 = knob.precision == Precision::F32;
+  switch (knob.structure) {
+  case Structure::None:
+    return true;
+  case Structure::LowRank:
+    return (isF32 || is16) && knob.value < std::min(matrix.rows, matrix.columns);
+  case Structure::SampleFilter:
+    return knob.precision != Precision::Int4 && canSkip(matrix.columns, knob);
+  case Structure::Prune:
+    return knob.precision != Precision::Int4 && matrix.columns >= knob.rate;
+  case Structure::PruneBlocks:
+    return knob.precision != Precision::Int4;
+  case Structure::Promise:
+    return isF32;
+  default:
+    return false;
+  }
+}
+
+// The share of one operation in f32 that one with the knob's precision is worth.
+static double precisionCost(const Knob &knob) {
+  switch (knob.precision) {
+  case Precision::F32:
+  case Precision::Int4: // the weights are smaller, the arithmetic is not
+    return 1;
+  case Precision::F16:
+  case Precision::BF16:
+    return 0.5;
+  case Precision::Int8:
+    return 0.25;
+  }
+  return 1;
+}
+
+static double contractionCost(double flops, const Knob &knob, WeightMatrix matrix) {
+  double rows = static_cast<double>(matrix.rows), columns = static_cast<double>(matrix.columns);
+  double kept = 1;
+  switch (knob.structure) {
+  case Structure::LowRank:
+    kept = static_cast<double>(knob.value) * (rows + columns) / (rows * columns);
+    break;
+  case Structure::SampleFilter:
+    kept = 1 - static_cast<double>(countSkipped(matrix.columns, knob)) / columns;
+    break;
+  case Structure::Prune:
+    kept = static_cast<double>(knob.value) / static_cast<double>(knob.rate);
+    break;
+  case Structure::PruneBlocks:
+    kept = 1 - knob.share;
+    break;
+  case Structure::Winograd: // products for a tile of results: (v + 2)^2 instead of 9 v^2
+    kept = std::pow(static_cast<double>(knob.value + 2) / (3 * static_cast<double>(knob.value)), 2);
+    break;
+  default:
+    break;
+  }
+  return flops * kept * precisionCost(knob);
+}
+
+//===----------------------------------------------------------------------===//
+// Convolutions
+//===----------------------------------------------------------------------===//
+
+bool ConvOp::hasKnob(const Knob &knob) {
+  if (!::isF32(getX()) || !::isF32(getW()))
+    return knob.isExact();
+  ArrayRef<int64_t> y = shapeOf(getY()), w = shapeOf(getW());
+  if (knob.perforates())
+    return knob.precision != Precision::Int4 && y.size() == 4 &&
+           (!knob.perforatesRows() || canSkip(y[2], knob)) && (!knob.perforatesCols() || canSkip(y[3], knob));
+  if (knob.structure == Structure::Direct)
+    return knob.precision == Precision::F32;
+  if (knob.structure == Structure::Winograd)
+    return knob.precision == Precision::F32 && getGroups() == 1 &&
+           w.drop_front(2) == ArrayRef<int64_t>({3, 3}) &&
+           llvm::all_of(getStrides(), [](int64_t s) { return s == 1; }) &&
+           llvm::all_of(getDilations(), [](int64_t d) { return d == 1; });
+  if (knob.structure == Structure::LowRank && getGroups() != 1)
+    return false;
+  return hasContractionKnob(knob, weightMatrix(cast<TunableOp>(getOperation())));
+}
+double ConvOp::getKnobCost(const Knob &knob) {
+  double flops = static_cast<double>(getFlops());
+  ArrayRef<int64_t> y = shapeOf(getY());
+  for (unsigned d : {2u, 3u})
+    if (d == 2 ? knob.perforatesRows() : knob.perforatesCols())
+      flops *= 1 - static_cast<double>(countSkipped(y[d], knob)) / static_cast<double>(y[d]);
+  return contractionCost(flops, knob, weightMatrix(cast<TunableOp>(getOperation())));
+}
+Value ConvOp::getRangedOperand() { return getX(); }
+Value ConvOp::getWeights() { return getW(); }
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+bool MatmulOp::hasKnob(const Knob &knob) {
+  if (!::isF32(getA()))
+    return knob.isExact();
+  // Rows of a matrix are no places: there is nothing between two of them to interpolate.
+  if (knob.structure == Structure::None && !changesWeights(knob))
+    return true;
+  return shapeOf(getB()).size() == 2 && typeOf(getB()).hasStaticShape() &&
+         hasContractionKnob(knob, weightMatrix(cast<TunableOp>(getOperation())));
+}
+double MatmulOp::getKnobCost(const Knob &knob) {
+  return contractionCost(static_cast<double>(getFlops()), knob,
+                         weightMatrix(cast<TunableOp>(getOperation())));
+}
+Value MatmulOp::getRangedOperand() { return getA(); }
+Value MatmulOp::getWeights() { return getB(); }
+
+WeightMatrix nn::weightMatrix(TunableOp op) {
+  Value weights = op.getWeights();
+  if (!weights)
+    return {};
+  ArrayRef<int64_t> w = shapeOf(weights);
+  if (auto product = dyn_cast<MatmulOp>(op.getOperation())) {
+    int64_t rows = w.back(), columns = w[w.size() - 2];
+    return product.getTransposeB() ? WeightMatrix{columns, rows} : WeightMatrix{rows, columns};
+  }
+  int64_t columns = 1;
+  for (int64_t extent : w.drop_front())
+    columns *= extent;
+  return {w[0], columns};
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions and pools
+//===----------------------------------------------------------------------===//
+
+static bool isSampled(ReduceKind kind) {
+  return kind == ReduceKind::sum || kind == ReduceKind::mean || kind == ReduceKind::max ||
+         kind == ReduceKind::min;
+}
+
+bool ReduceOp::hasKnob(const Knob &knob) {
+  if (knob.isExact())
+    return true;
+  return ::isF32(getX()) && knob.structure == Structure::Sample && knob.precision == Precision::F32 &&
+         isSampled(getKind()) && !getAxes().empty() && canSkip(shapeOf(getX())[getAxes()[0]], knob);
+}
+double ReduceOp::getKnobCost(const Knob &knob) {
+  double flops = static_cast<double>(getFlops());
+  if (knob.structure != Structure::Sample)
+    return flops;
+  int64_t extent = shapeOf(getX())[getAxes()[0]];
+  return flops * (1 - static_cast<double>(countSkipped(extent, knob)) / static_cast<double>(extent));
+}
+Value ReduceOp::getRangedOperand() { return getX(); }
+Value ReduceOp::getWeights() { return {}; }
+
+// The rows of a window that stay are evenly spaced, so that they are a window again.
+static bool isEven(int64_t extent, const Knob &knob) {
+  SmallVector<int64_t> kept;
+  for (int64_t i = 0; i < extent; ++i)
+    if (i % knob.rate != knob.offset)
+      kept.push_back(i);
+  for (size_t i = 2; i < kept.size(); ++i)
+    if (kept[i] - kept[i - 1] != kept[1] - kept[0])
+      return false;
+  return true;
+}
+
+bool PoolOp::hasKnob(const Knob &knob) {
+  if (knob.isExact())
+    return true;
+  return ::isF32(getX()) && knob.structure == Structure::Sample && knob.precision == Precision::F32 &&
+         isSampled(getKind()) && canSkip(getKernel()[0], knob) && isEven(getKernel()[0], knob);
+}
+double PoolOp::getKnobCost(const Knob &knob) {
+  double flops = static_cast<double>(getFlops());
+  if (knob.structure != Structure::Sample)
+    return flops;
+  double rows = static_cast<double>(getKernel()[0]);
+  return flops * (1 - static_cast<double>(countSkipped(getKernel()[0], knob)) / rows);
+}
+Value PoolOp::getRangedOperand() { return getX(); }
+Value PoolOp::getWeights() { return {}; }
+
+//===----------------------------------------------------------------------===//
+// The list
+//===----------------------------------------------------------------------===//
+
+SmallVector<Knob> nn::listKnobs(TunableOp op) {
+  SmallVector<Knob> structures = {Knob()};
+  auto add = [&](Structure structure, int64_t rate = 0, int64_t offset = 0, int64_t value = 0,
+                 double share = 0) {
+    structures.push_back({Precision::F32, structure, rate, offset, value, share});
+  };
+  for (Structure structure : {Structure::PerforateRows, Structure::PerforateCols, Structure::PerforateBoth,
+                              Structure::SampleFilter, Structure::Sample})
+    for (int64_t rate : {2, 3, 4})
+      for (int64_t offset = 0; offset < rate; ++offset)
+        add(structure, rate, offset);
+  // Ranks that save arithmetic.
+  if (Value weights = op.getWeights(); weights && typeOf(weights).hasStaticShape()) {
+    WeightMatrix matrix = weightMatrix(op);
+    int64_t even = matrix.rows * matrix.columns / std::max<int64_t>(1, matrix.rows + matrix.columns);
+    for (int64_t eighths : {2, 4, 6})
+      if (int64_t rank = even * eighths / 8 / 8 * 8; rank >= 8 && rank != structures.back().value)
+        add(Structure::LowRank, 0, 0, rank);
+  }
+  add(Structure::Prune, 4, 0, 2);
+  for (double share : {0.25, 0.5, 0.75})
+    add(Structure::PruneBlocks, 0, 0, 0, share);
+  add(Structure::Direct);
+  for (int64_t tile : {2, 4})
+    add(Structure::Winograd, 0, 0, tile);
+  for (int64_t level = 1; level <= 7; ++level)
+    add(Structure::Promise, 0, 0, level);
+  SmallVector<Knob> knobs;
+  for (Precision precision :
+       {Precision::F32, Precision::F16, Precision::BF16, Precision::Int8, Precision::Int4})
+    for (Knob knob : structures) {
+      knob.precision = precision;
+      if (nn::hasKnob(op, knob))
+        knobs.push_back(knob);
+    }
+  return knobs;
+}
