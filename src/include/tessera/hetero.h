@@ -50,6 +50,14 @@ void __hetero_copy_mem(void *to, void *from, size_t bytes) TESSERA_NOTHROW;
 /** Makes the content of memory valid on the host. */
 void __hetero_request_mem(void *memory, size_t bytes) TESSERA_NOTHROW;
 
+/** At a pointer in a structure: how many elements it points to, as a sum of products of constants and integer
+ * members beside it. `float *values __hetero_count(rows * cols);` */
+#ifdef __clang__
+#define __hetero_count(elements) __attribute__((annotate("tessera.count=" #elements)))
+#else
+#define __hetero_count(elements)
+#endif
+
 /** Inside a parallel loop: all iterations of the loop come here before one goes on. */
 void __hetero_barrier(void) TESSERA_NOTHROW;
 /** Inside a parallel loop: memory that all iterations share, of constant size. */

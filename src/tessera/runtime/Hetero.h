@@ -7,6 +7,7 @@
 #define TESSERA_RUNTIME_HETERO_H
 
 #include "tessera/runtime.h"
+#include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,6 +33,12 @@ TSR_API void tsr_hetero_wait(void *launch);
  * `known` is the size of the memory as the compiler sees it, or the largest number. */
 TSR_API void tsr_hetero_check(const tsr_hetero_graph *graph, const char *buffer, const void *memory,
                               uint64_t declared, uint64_t known, uint64_t needed);
+
+/** Gathers what the pointers in an array of structures point to; the result is what tsr_hetero_unpack takes.
+ * `shape` says where the pointers and their numbers of elements lie. */
+TSR_API void *tsr_hetero_pack(const void *structures, uint64_t count, const int64_t *shape);
+/** Puts it back where the graph has written it, and frees it. */
+TSR_API void tsr_hetero_unpack(void *pack, bool written);
 
 /** Memory aligned as kernels like it. */
 TSR_API void *tsr_hetero_malloc(size_t bytes);

@@ -4,3 +4,4 @@
 // the linker takes what they need out of the static libraries.
 #include "tessera/runtime/CApi.cpp"
 #include "tessera/runtime/Hetero.cpp"
+#include "tessera/runtime/HeteroPack.cpp"

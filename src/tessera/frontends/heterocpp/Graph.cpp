@@ -427,6 +427,8 @@ bool GraphBuilder::build(const clang::FunctionDecl *root, ArrayRef<const clang::
       returned.push_back(object->memory);
       resultNames.push_back(b.getStringAttr(name));
       resultTypes.push_back(object->memory.getType());
+      for (GraphInput &input : launch.inputs)
+        input.written |= input.name == name;
     }
   // What nothing uses is not passed.
   for (unsigned i = body->getNumArguments(); i-- > 0;) {

@@ -5,6 +5,7 @@
 
 #include "tessera/frontends/heterocpp/Markers.h"
 #include "tessera/frontends/heterocpp/Translator.h"
+#include "tessera/frontends/heterocpp/Where.h"
 #include "tessera/ir/dfg/Dfg.h"
 
 namespace tessera::heterocpp {
@@ -23,6 +24,8 @@ struct GraphInput {
     std::vector<unsigned> arguments;
   };
   std::vector<Extent> inner;
+  std::shared_ptr<const Where> member; ///< set when it is reached through a member of the argument
+  bool written = false;                ///< by the graph
 };
 
 /// A launch of the host program.

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "tessera/frontends/heterocpp/Graph.h"
+#include "tessera/frontends/heterocpp/Members.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -15,11 +16,23 @@
 
 namespace tessera::heterocpp {
 
+/// The memory behind a pointer in a structure.
+struct MemberMemory {
+  Object *object = nullptr;
+  bool isEnd = false; ///< the pointer stands behind the last element
+  /// Of an array of structures: where the elements of each begin, and the units of a structure and an
+  /// element.
+  Object *starts = nullptr;
+  uint64_t strideUnits = 0, elementUnits = 0;
+};
+
 /// The graph's own level.
 class GraphTranslator : public Translator {
 public:
   using Translator::Translator;
-  const Lists *lists = nullptr;                         ///< of the launch
+  const Lists *lists = nullptr; ///< of the launch
+  std::function<std::optional<MemberMemory>(Object *, Value, clang::SourceLocation)> addMember;
+  std::function<Value(Object *, Value, clang::QualType, clang::SourceLocation)> addNumber;
   std::map<const clang::ValueDecl *, Storage *> inputs; ///< of the graph
 
   Storage *capture(const clang::ValueDecl *decl, clang::SourceLocation at) override {
@@ -34,6 +47,15 @@ public:
     }
     failed = true;
     return nullptr;
+  }
+  Value loadNumber(const Place &place, clang::SourceLocation at) override {
+    return addNumber(place.object, place.offset, place.type, at);
+  }
+  std::optional<RValue> loadPointer(const Place &place, clang::SourceLocation at) override {
+    std::optional<MemberMemory> memory = addMember(place.object, place.offset, at);
+    if (!memory || !memory->object || memory->starts || memory->isEnd)
+      return std::nullopt;
+    return RValue::pointer({place.type->getPointeeType(), nullptr, memory->object, constantIndex(0)});
   }
   bool mayAccess(Object &object, bool writes, clang::SourceLocation at) override {
     failed = true;
@@ -196,6 +218,34 @@ public:
       return false;
     }
     return true;
+  }
+
+  std::optional<RValue> loadPointer(const Place &place, clang::SourceLocation at) override {
+    Object *outer = nullptr;
+    for (Capture &capture : captures)
+      if (capture.inner == place.object)
+        outer = capture.object;
+    std::optional<MemberMemory> memory = outer ? graph.addMember(outer, place.offset, at) : std::nullopt;
+    if (!memory)
+      return std::nullopt;
+    clang::QualType type = place.type->getPointeeType();
+    if (!memory->object) {
+      failed = true;
+      return RValue::pointer({type});
+    }
+    Object *object = captureObject(memory->object);
+    Value offset = constantIndex(0);
+    if (memory->isEnd)
+      offset = memref::DimOp::create(b, current, object->memory, 0);
+    if (memory->starts) {
+      Object *starts = captureObject(memory->starts);
+      Value which = arith::DivUIOp::create(b, current, place.offset, constantIndex(memory->strideUnits));
+      if (memory->isEnd)
+        which = arith::AddIOp::create(b, current, which, constantIndex(1));
+      offset = arith::IndexCastOp::create(b, current, b.getIndexType(), loadUnit(*starts, which));
+      offset = arith::MulIOp::create(b, current, offset, constantIndex(memory->elementUnits));
+    }
+    return RValue::pointer({type, nullptr, object, offset});
   }
 
   Object *allocate(clang::QualType type, clang::SourceLocation at) override {
@@ -378,7 +428,14 @@ class GraphBuilder {
 public:
   GraphBuilder(Launch &launch, const Lists &lists, ModuleOp module, const clang::ASTContext &ast, Diag &diag)
       : launch(launch), lists(lists), module(module), ast(ast), diag(diag), b(module.getContext()),
-        level(b, ast, diag) {}
+        level(b, ast, diag) {
+    level.addMember = [this](Object *object, Value offset, clang::SourceLocation at) {
+      return addMember(object, offset, at);
+    };
+    level.addNumber = [this](Object *object, Value offset, clang::QualType type, clang::SourceLocation at) {
+      return addNumber(object, offset, type, at);
+    };
+  }
 
   bool build(const clang::FunctionDecl *root, ArrayRef<const clang::Stmt *> stmts);
 
@@ -387,6 +444,16 @@ private:
   bool addInput(const clang::ValueDecl *decl, clang::QualType type, const Listed &listed,
                 std::optional<unsigned> sizeArgument);
   void walk(ArrayRef<const clang::Stmt *> stmts, const Lists *task);
+  // GraphMembers.cpp
+  /// The memory behind the pointer at `offset` (in units) of an input; none when there is no such pointer, an
+  /// empty one after a diagnostic.
+  std::optional<MemberMemory> addMember(Object *object, Value offset, clang::SourceLocation at);
+  std::optional<MemberMemory> addMemberAt(Object *object, const FoundMember &member, uint64_t place,
+                                          clang::SourceLocation at);
+  Value addNumber(Object *object, Value offset, clang::QualType type, clang::SourceLocation at);
+  std::optional<uint64_t> getOffsetInside(Object *object, Value offset);
+  bool isOne(const Listed &listed, clang::QualType element) const;
+  void declareSize(const Listed &listed);
   void emitTask(const Lists &task, ArrayRef<const clang::Stmt *> stmts, bool isPart);
   /// Whether a variable is named outside of these statements, and not only in lists.
   bool isUsedOutside(const clang::ValueDecl *decl, ArrayRef<const clang::Stmt *> stmts) const;
@@ -410,6 +477,19 @@ private:
   Block *body = nullptr;
   std::vector<Object *> memory; ///< of the graph's inputs
   std::vector<std::string> memoryNames;
+  /// What the memory of an input is an array of, and where the host finds it.
+  struct Source {
+    clang::QualType element;
+    std::string name;
+    std::shared_ptr<const Where> where;
+    bool isOne = false;    ///< a single structure
+    bool isPacked = false; ///< gathered from several places
+  };
+  std::map<Object *, Source> sources;
+  std::map<std::pair<Object *, uint64_t>, MemberMemory> members;
+  std::map<std::pair<Object *, uint64_t>, Value> numbers;
+  /// Arguments of the launch that are sizes of members, by the variable and the offset in it.
+  std::map<std::pair<const clang::ValueDecl *, uint64_t>, unsigned> declaredSizes;
   llvm::StringSet<> names;
   std::vector<std::string> targets;  ///< hints of the task or loop at hand
   ArrayRef<const clang::Stmt *> all; ///< the statements of the graph

@@ -66,6 +66,10 @@ bool GraphBuilder::addInput(const clang::ValueDecl *decl, clang::QualType type, 
     Object *object = level.makeObject(arg, unit, decl);
     memory.push_back(object);
     memoryNames.push_back(input.name);
+    auto where = std::make_shared<Where>();
+    where->argument = listed.argument;
+    where->sizeArgument = sizeArgument;
+    sources[object] = {element, input.name, where, isOne(listed, element)};
     if (listed.address || type->isArrayType()) {
       storage->kind = Storage::Memory;
       storage->object = object;
@@ -95,7 +99,12 @@ bool GraphBuilder::addInput(const clang::ValueDecl *decl, clang::QualType type, 
 
 bool GraphBuilder::addInputs(const clang::FunctionDecl *root) {
   if (!root) {
+    for (const Listed &listed : lists.inputs)
+      if (listed.member && listed.size)
+        declareSize(listed);
     for (const Listed &listed : lists.inputs) {
+      if (listed.member)
+        continue;
       if (!listed.decl) {
         diag.emitError(listed.expr->getBeginLoc(), "expected a variable in the list of " +
                                                        lists.call->getDirectCallee()->getName() +

@@ -2,6 +2,7 @@
 // See Host.h.
 #include "tessera/frontends/heterocpp/Host.h"
 
+#include "tessera/frontends/heterocpp/HostMembers.h"
 #include "tessera/frontends/heterocpp/Markers.h"
 
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -33,9 +34,10 @@ private:
   GlobalVariable *record(const std::string &graph);
   GlobalVariable *text(const std::string &content, StringRef name);
   Value *asInteger(IRBuilder<> &b, Value *v) { return b.CreateZExtOrTrunc(v, i64); }
+  Type *getType(const HostInput &input);
   Value *scalar(IRBuilder<> &b, Value *v, const HostInput &input);
   void remove(const Site &site);
-  void check(IRBuilder<> &b, CallBase *call, const HostLaunch &launch);
+  void check(IRBuilder<> &b, CallBase *call, const HostLaunch &launch, HostMembers &members);
   Value *extent(IRBuilder<> &b, CallBase *call, const HostInput::Extent &extent);
 
   bool checks;
@@ -82,12 +84,17 @@ GlobalVariable *Rewriter::record(const std::string &graph) {
 }
 
 // A scalar as the graph takes it; a call with open arguments has promoted it.
+Type *Rewriter::getType(const HostInput &input) {
+  if (!input.isFloat)
+    return Type::getIntNTy(context, input.bits);
+  return input.bits == 64   ? Type::getDoubleTy(context)
+         : input.bits == 32 ? Type::getFloatTy(context)
+         : input.isBfloat   ? Type::getBFloatTy(context)
+                            : Type::getHalfTy(context);
+}
+
 Value *Rewriter::scalar(IRBuilder<> &b, Value *v, const HostInput &input) {
-  Type *wanted = input.isFloat ? (input.bits == 64   ? Type::getDoubleTy(context)
-                                  : input.bits == 32 ? Type::getFloatTy(context)
-                                  : input.isBfloat   ? Type::getBFloatTy(context)
-                                                     : Type::getHalfTy(context))
-                               : Type::getIntNTy(context, input.bits);
+  Type *wanted = getType(input);
   Type *type = v->getType();
   if (type->isFloatingPointTy() && input.isFloat)
     return b.CreateFPCast(v, wanted);
@@ -122,16 +129,19 @@ Value *Rewriter::extent(IRBuilder<> &b, CallBase *call, const HostInput::Extent 
 
 // What is declared against what is there, as far as the optimiser sees or the runtime knows, and against what
 // the loops write.
-void Rewriter::check(IRBuilder<> &b, CallBase *call, const HostLaunch &launch) {
+void Rewriter::check(IRBuilder<> &b, CallBase *call, const HostLaunch &launch, HostMembers &members) {
   FunctionCallee compare = module.getOrInsertFunction(
       "tsr_hetero_check", FunctionType::get(Type::getVoidTy(context), {ptr, ptr, ptr, i64, i64, i64}, false));
   Type *types[] = {i64, ptr};
   Function *known = Intrinsic::getOrInsertDeclaration(&module, Intrinsic::objectsize, types);
   auto one = [&](const HostInput &input, Value *needed) {
-    Value *address = call->getArgOperand(input.argument);
+    // What is gathered has the size that it is gathered with.
+    if (input.member && input.member->part != Where::Whole)
+      return;
+    Value *address = members.address(input);
     Value *size = b.CreateCall(known, {address, b.getFalse(), b.getTrue(), b.getTrue()});
     b.CreateCall(compare, {record(launch.graph), text(input.name, ".tessera.buffer"), address,
-                           asInteger(b, call->getArgOperand(*input.sizeArgument)), size, needed});
+                           members.bytes(input), size, needed});
   };
   for (const HostInput &input : launch.inputs)
     if (input.sizeArgument)
@@ -161,14 +171,15 @@ void Rewriter::launch(CallBase *call, const HostLaunch &launch, CallBase *end) {
   IRBuilder<> b(call);
   unsigned slot = 0;
   auto put = [&](Value *v) { b.CreateStore(v, b.CreateConstInBoundsGEP2_64(type, slots, 0, slot++)); };
+  HostMembers members(call, module);
   for (const HostInput &input : launch.inputs) {
-    Value *value = call->getArgOperand(input.argument);
     if (!input.sizeArgument) {
-      put(scalar(b, value, input));
+      put(input.member ? members.number(input, getType(input))
+                       : scalar(b, call->getArgOperand(input.argument), input));
       continue;
     }
-    put(value);
-    Value *elements = asInteger(b, call->getArgOperand(*input.sizeArgument));
+    put(members.address(input));
+    Value *elements = members.bytes(input);
     elements = b.CreateUDiv(elements, ConstantInt::get(i64, input.unitBytes));
     SmallVector<Value *> extents;
     Value *product = ConstantInt::get(i64, 1);
@@ -190,7 +201,7 @@ void Rewriter::launch(CallBase *call, const HostLaunch &launch, CallBase *end) {
       put(extent);
   }
   for (const HostInput &output : launch.outputs) {
-    put(call->getArgOperand(output.argument));
+    put(members.address(output));
     for (const HostInput::Extent &extent : output.inner) {
       Value *e = ConstantInt::get(i64, extent.factor);
       for (unsigned argument : extent.arguments)
@@ -199,12 +210,13 @@ void Rewriter::launch(CallBase *call, const HostLaunch &launch, CallBase *end) {
     }
   }
   if (checks)
-    check(b, call, launch);
+    check(b, call, launch, members);
   // Nobody can wait for a launch whose handle is thrown away.
-  bool awaited = call->use_empty() || isAwaited(end ? end : call);
+  bool awaited = call->use_empty() || members.isPacked() || isAwaited(end ? end : call);
   FunctionCallee run = module.getOrInsertFunction(awaited ? "tsr_hetero_launch" : "tsr_hetero_start",
                                                   FunctionType::get(ptr, {ptr, ptr, i64}, false));
   Value *handle = b.CreateCall(run, {record(launch.graph), slots, ConstantInt::get(i64, count)});
+  members.finish(b, launch.inputs);
   call->replaceAllUsesWith(handle);
   if (!end) {
     call->eraseFromParent();

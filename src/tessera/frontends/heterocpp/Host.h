@@ -3,6 +3,8 @@
 // and what a graph has taken over is cut out.
 #pragma once
 
+#include "tessera/frontends/heterocpp/Where.h"
+
 #include "llvm/IR/Module.h"
 #include <optional>
 #include <string>
@@ -23,6 +25,8 @@ struct HostInput {
   std::vector<Extent> inner; ///< the extents of memory after the first
   unsigned bits = 0;         ///< of a scalar
   bool isFloat = false, isBfloat = false, isSigned = false;
+  std::shared_ptr<const Where> member; ///< set when it is reached through a member of the argument
+  bool written = false;
 };
 
 struct HostLaunch {

@@ -195,6 +195,17 @@ private:
     }
     if (const auto *ref = dyn_cast<DeclRefExpr>(bare))
       listed.decl = ref->getDecl();
+    // A pointer in a structure belongs to what is listed for the structure.
+    if (const auto *part = dyn_cast<MemberExpr>(bare); part && !listed.address) {
+      const auto *field = dyn_cast<FieldDecl>(part->getMemberDecl());
+      const Expr *whole = part;
+      while (const auto *inner = dyn_cast<MemberExpr>(whole))
+        whole = strip(inner->getBase());
+      if (const auto *ref = dyn_cast<DeclRefExpr>(whole); ref && field && field->getType()->isPointerType()) {
+        listed.decl = ref->getDecl();
+        listed.member = part;
+      }
+    }
     QualType type = listed.expr->getType();
     if (type->isPointerType() || type->isArrayType()) {
       if (at >= end || !call->getArg(at)->getType()->isIntegerType()) {

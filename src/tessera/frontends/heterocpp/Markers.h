@@ -42,10 +42,11 @@ const clang::CallExpr *findMarkerInside(const clang::Stmt *stmt, MarkerKind kind
 /// One object of a list.
 struct Listed {
   const clang::Expr *expr = nullptr;
-  const clang::ValueDecl *decl = nullptr; ///< what it names; null for other expressions
-  bool address = false;                   ///< listed as &variable
-  const clang::Expr *size = nullptr;      ///< null for scalars
-  unsigned argument = 0;                  ///< position of `expr` in the call
+  const clang::ValueDecl *decl = nullptr;    ///< what it names; null for other expressions
+  const clang::MemberExpr *member = nullptr; ///< listed as variable.member
+  bool address = false;                      ///< listed as &variable
+  const clang::Expr *size = nullptr;         ///< null for scalars
+  unsigned argument = 0;                     ///< position of `expr` in the call
 };
 
 /// What a marker with lists says.

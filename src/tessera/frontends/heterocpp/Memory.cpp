@@ -147,6 +147,11 @@ Place Translator::elementOf(const Place &pointer, Value index, clang::SourceLoca
                   "use an array, or index the buffer that the pointer came from");
     return place;
   }
+  if (place.type->isPointerType() && !getConstantIntValue(index)) {
+    unsupported(at, "a pointer that is chosen from several",
+                "keep one array, and the first index of each part");
+    return Place{place.type};
+  }
   uint64_t bytes = ast.getTypeSizeInChars(place.type).getQuantity(), unit = place.object->unit.bytes;
   if (bytes % unit != 0) {
     unsupported(at, "an access of '" + place.type.getAsString() + "' to memory of larger elements",
@@ -172,6 +177,8 @@ Value Translator::loadUnit(Object &object, Value offset) {
 Value Translator::loadScalar(const Place &place, clang::SourceLocation at) {
   Type wanted = memoryType(place.type, b.getContext(), ast);
   Type value = valueType(place.type, b.getContext(), ast);
+  if (Value known = loadNumber(place, at))
+    return known;
   if (!mayAccess(*place.object, /*writes=*/false, at))
     return zero(value);
   const Unit &unit = place.object->unit;
@@ -290,6 +297,8 @@ RValue Translator::load(const Place &from, clang::SourceLocation at) {
   if (isScalar(type))
     return RValue::of(loadScalar(place, at));
   if (type->isPointerType()) {
+    if (std::optional<RValue> known = loadPointer(place, at))
+      return *known;
     unsupported(at, "a pointer that is read from memory",
                 "list the memory it points to as an object of its own");
     return zeroOf(type, at);

@@ -247,6 +247,8 @@ SourceUnit::describeLaunches(function_ref<std::string(const clang::FunctionDecl 
       made.argument = output.argument;
       made.sizeArgument = output.sizeArgument;
       made.unitBytes = output.unitBytes;
+      made.member = output.member;
+      made.written = true;
       for (const GraphInput::Extent &extent : output.inner)
         made.inner.push_back({extent.factor, extent.arguments});
       host.outputs.push_back(made);
@@ -257,6 +259,8 @@ SourceUnit::describeLaunches(function_ref<std::string(const clang::FunctionDecl 
       made.argument = input.argument;
       made.sizeArgument = input.sizeArgument;
       made.unitBytes = input.unitBytes;
+      made.member = input.member;
+      made.written = input.written;
       for (const GraphInput::Extent &extent : input.inner)
         made.inner.push_back({extent.factor, extent.arguments});
       if (!input.sizeArgument) {
@@ -264,7 +268,7 @@ SourceUnit::describeLaunches(function_ref<std::string(const clang::FunctionDecl 
         made.bits = type.getIntOrFloatBitWidth();
         made.isFloat = isa<FloatType>(type);
         made.isBfloat = type.isBF16();
-        clang::QualType source = launch.call->getArg(input.argument)->getType();
+        clang::QualType source = input.member ? input.type : launch.call->getArg(input.argument)->getType();
         made.isSigned = source->isSignedIntegerOrEnumerationType();
       }
       host.inputs.push_back(made);

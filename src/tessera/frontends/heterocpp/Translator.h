@@ -105,6 +105,10 @@ public:
   virtual Storage *capture(const clang::ValueDecl *decl, clang::SourceLocation loc) = 0;
   /// Called before memory is read or written.
   virtual bool mayAccess(Object &, bool /*writes*/, clang::SourceLocation) { return true; }
+  /// What a pointer in memory points to. None where that is not known.
+  virtual std::optional<RValue> loadPointer(const Place &, clang::SourceLocation) { return std::nullopt; }
+  /// A number in memory that must not be read here, but may be known otherwise; null when it is not.
+  virtual Value loadNumber(const Place &, clang::SourceLocation) { return Value(); }
   /// Memory for a local array.
   virtual Object *allocate(clang::QualType type, clang::SourceLocation loc) = 0;
 
