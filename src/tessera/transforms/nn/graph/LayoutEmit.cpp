@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Carries layouts out (Layout.h): packed layers for those that read or write blocks, weights packed, borders
 // made where an activation is computed, copies where two layouts meet.
-#include "tessera/transforms/nn/graph/Layout.h"
+#include "tessera/transforms/nn/graph/Algorithm.h"
 #include "tessera/transforms/nn/graph/Passes.h"
 #include "tessera/transforms/nn/graph/Patterns.h"
+#include "tessera/transforms/nn/packed/Packed.h"
 #include "tessera/transforms/nn/packed/Weights.h"
 
 using namespace tessera;
@@ -71,6 +72,13 @@ private:
 static Pads padsOf(ConvOp op) {
   ArrayRef<int64_t> p = op.getPads();
   return {p[0], p[1], p[2], p[3]};
+}
+
+// What was decided for a layer, and its number while candidates are measured.
+static void keepChoices(Operation *from, Operation *to) {
+  for (StringRef name : {layerAttr, packed::tilesAttr})
+    if (Attribute attr = from->getAttr(name))
+      to->setAttr(name, attr);
 }
 
 bool Emitter::isPacked(ConvOp op) const {
@@ -146,42 +154,16 @@ bool Emitter::visitConv(ConvOp op) {
   if (!isPacked(op))
     return false;
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape();
-  int64_t groups = op.getGroups(), channels = w[1] * groups;
   int64_t from = std::max<int64_t>(1, layouts.blockOf(op.getX())), to = layouts.blockOf(op.getY());
-  Bytes weights(elementsOf(op.getW()));
-  const float *data = weights.as<float>().data();
   Value bias;
-  int64_t f1 = ceilDiv(w[0], to);
   if (op.getBias()) {
     Bytes bytes(elementsOf(op.getBias()));
-    bias = constant(op.getLoc(), {f1, to}, packed::packBias(bytes.as<float>().data(), w[0], to));
+    bias = constant(op.getLoc(), {ceilDiv(w[0], to), to},
+                    packed::packBias(bytes.as<float>().data(), w[0], to));
   }
-  Value x = get(op.getX(), from, padsOf(op)), y;
-  Location loc = op.getLoc(), wLoc = op.getW().getLoc();
-  switch (classifyConv(op, options)) {
-  case ConvKind::Depthwise: {
-    Value packed =
-        constant(wLoc, {f1, w[2], w[3], to}, packed::packDepthwise(data, channels, w[2], w[3], to));
-    y = PackedDepthwiseOp::create(b, loc, x, packed, bias, op.getStrides(), op.getDilations());
-    break;
-  }
-  case ConvKind::Winograd: {
-    // With few places the larger tile's weights, four times as many as the window's, cost more to read than
-    // it saves.
-    ArrayRef<int64_t> shape = typeOf(op.getY()).getShape();
-    int64_t tile = shape[2] * shape[3] >= 64 ? 4 : 2, points = tile + 2,
-            depth = ceilDiv(channels, from) * from;
-    Value packed = constant(wLoc, {f1, points * points, depth, to},
-                            packed::packWinograd(data, w[0], channels, tile, from, to));
-    y = PackedWinogradOp::create(b, loc, x, packed, bias, tile);
-    break;
-  }
-  default: {
-    Value packed = constant(wLoc, {f1, ceilDiv(w[1], from), w[2], w[3], from, to},
-                            packed::packConv(data, w[0], channels, w[2], w[3], groups, from, to));
-    y = PackedConvOp::create(b, loc, x, packed, bias, op.getStrides(), op.getDilations(), groups);
-  }
-  }
+  Value x = get(op.getX(), from, padsOf(op));
+  Value y = emitConv(b, op, x, bias, to, algorithmOf(op, options));
+  keepChoices(op, y.getDefiningOp());
   define(op.getY(), y);
   return true;
 }
@@ -320,6 +302,7 @@ bool Emitter::visitMatmul(MatmulOp op) {
     replaced.insert(add);
   }
   Value y = PackedMatmulOp::create(b, op.getLoc(), from ? from->value : plain(op.getA()), w, bias, columns);
+  keepChoices(op, y.getDefiningOp());
   (add ? add.getY() : op.getY()).replaceAllUsesWith(y);
   return true;
 }

@@ -197,7 +197,7 @@ static int64_t stepCost(int64_t places, int64_t blocks) {
   return std::max<int64_t>({places * blocks, places + blocks, 8}) + blocks;
 }
 
-Tiles packed::chooseConv(PackedConvOp op, const Machine &machine) {
+Tiles packed::chooseConv(PackedConvOp op, const Machine &machine, int64_t onlyBlocks) {
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape(), y = typeOf(op.getY()).getShape(),
                     x = typeOf(op.getX()).getShape();
   int64_t fBlocks = w[0] / op.getGroups(), rows = y[2], columns = y[3];
@@ -212,7 +212,7 @@ Tiles packed::chooseConv(PackedConvOp op, const Machine &machine) {
   for (int64_t blocks : {1, 2, 3, 4})
     for (int64_t r = 1; r <= std::min<int64_t>(rows, 7); ++r)
       for (int64_t q = 1; q <= std::min<int64_t>(columns, 28); ++q) {
-        if (fBlocks % blocks || r * q * blocks + blocks + 1 > machine.registers || (r > 1 && q < columns))
+        if (fBlocks % blocks || (onlyBlocks && blocks != onlyBlocks) || r * q * blocks + blocks + 1 > machine.registers || (r > 1 && q < columns))
           continue;
         int64_t cost = 0;
         auto count = [&](int64_t tileRows, int64_t times) {

@@ -13,8 +13,7 @@ bool packed::isPacked(Operation *op) {
              PackOp, UnpackOp, HaloOp, CropOp>(op);
 }
 
-// Blocks that are wider than a register take several of them for each vector.
-static Machine forBlocks(Operation *op, Machine machine) {
+Machine packed::forBlocks(Operation *op, Machine machine) {
   auto type =
       dyn_cast_or_null<RankedTensorType>(op->getNumOperands() > 1 ? op->getOperand(1).getType() : Type());
   int64_t width = type && type.getRank() ? type.getShape().back() : machine.lanes;
@@ -23,7 +22,14 @@ static Machine forBlocks(Operation *op, Machine machine) {
   return machine;
 }
 
+void packed::setTiles(Operation *op, const Tiles &t) {
+  op->setAttr(tilesAttr, DenseI64ArrayAttr::get(op->getContext(),
+                                                {t.rows, t.columns, t.blocks, t.unroll, t.task, t.split}));
+}
+
 Tiles packed::chooseTiles(Operation *op, const Machine &given) {
+  if (auto set = op->getAttrOfType<DenseI64ArrayAttr>(tilesAttr); set && set.size() == 6)
+    return {set[0], set[1], set[2], set[3], set[4], set[5]};
   Machine machine = forBlocks(op, given);
   return llvm::TypeSwitch<Operation *, Tiles>(op)
       .Case([&](PackedConvOp conv) { return chooseConv(conv, machine); })

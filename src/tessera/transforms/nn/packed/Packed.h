@@ -27,13 +27,25 @@ struct Tiles {
   int64_t task = 0;    ///< rows of one task (Winograd: tiles; products: nothing)
   int64_t split = 0;   ///< 1: channels are the outermost tasks, so that weights stay in the cache; Winograd:
                        ///< parts of the channels
+  bool operator==(const Tiles &) const = default;
 };
+
+/// The machine as an operation sees it: blocks that are wider than a register take several for each vector.
+Machine forBlocks(Operation *op, Machine machine);
 
 /// Whether the operation is one of this folder's.
 bool isPacked(Operation *op);
 
-/// Good numbers for an operation on a machine, and in words what they mean.
+/// Numbers that an operation is to have whatever the machine: those of Tiles, in order. An attribute that
+/// changes no meaning.
+inline constexpr llvm::StringLiteral tilesAttr = "nn.tiles";
+void setTiles(Operation *op, const Tiles &tiles);
+
+/// Good numbers for an operation on a machine (those of its attribute when it has them), and in words what
+/// they mean.
 Tiles chooseTiles(Operation *op, const Machine &machine);
+/// Numbers that may be better: the chosen ones first, then a few that differ in one respect each.
+SmallVector<Tiles> tileCandidates(Operation *op, const Machine &machine);
 std::string describe(Operation *op, const Tiles &tiles);
 
 /// Rewrites one operation and what it takes into its stores. On failure nothing has changed, and `why` says
@@ -54,8 +66,9 @@ LogicalResult lowerUnpack(RewriterBase &rewriter, UnpackOp op, const Tiles &tile
 LogicalResult lowerHalo(RewriterBase &rewriter, HaloOp op, const Tiles &tiles, std::string &why);
 LogicalResult lowerCrop(RewriterBase &rewriter, CropOp op, const Tiles &tiles, std::string &why);
 
-Tiles chooseConv(PackedConvOp op, const Machine &machine);
-Tiles chooseWinograd(PackedWinogradOp op, const Machine &machine);
+/// With `blocks` or `columns` above zero: the best with these.
+Tiles chooseConv(PackedConvOp op, const Machine &machine, int64_t blocks = 0);
+Tiles chooseWinograd(PackedWinogradOp op, const Machine &machine, int64_t blocks = 0, int64_t columns = 0);
 Tiles chooseDepthwise(PackedDepthwiseOp op, const Machine &machine);
 Tiles chooseMatmul(PackedMatmulOp op, const Machine &machine);
 

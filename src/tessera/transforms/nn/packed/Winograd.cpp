@@ -267,12 +267,12 @@ LogicalResult packed::lowerWinograd(RewriterBase &rewriter, PackedWinogradOp op,
   return success();
 }
 
-Tiles packed::chooseWinograd(PackedWinogradOp op, const Machine &machine) {
+Tiles packed::chooseWinograd(PackedWinogradOp op, const Machine &machine, int64_t blocks, int64_t columns) {
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape(), y = typeOf(op.getY()).getShape();
   int64_t tile = op.getTile(), points = (tile + 2) * (tile + 2);
   int64_t plane = ceilDiv(y[2], tile) * ceilDiv(y[3], tile);
   Tiles t;
-  t.blocks = w[0] % 2 ? 1 : 2;
+  t.blocks = blocks ? blocks : w[0] % 2 ? 1 : 2;
   int64_t most = (machine.registers - t.blocks - 1) / t.blocks;
   // Tiles that divide a plane leave nothing over at any batch.
   t.columns = 1;
@@ -285,6 +285,8 @@ Tiles packed::chooseWinograd(PackedWinogradOp op, const Machine &machine) {
     t.columns = most >= 14 ? 14 : most >= 12 ? 12 : most >= 8 ? 8 : std::max<int64_t>(most, 1);
   if (plane < t.columns)
     t.columns = most >= 12 ? 12 : t.columns;
+  if (columns)
+    t.columns = columns;
   t.rows = t.columns % 4 == 0 ? 4 : t.columns % 2 == 0 ? 2 : 1;
   t.unroll = 4;
   // The transformed tiles of a task take half of the second cache; more when weights come from further away,
