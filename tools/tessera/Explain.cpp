@@ -434,8 +434,10 @@ static Status explainCommand(ExplainOptions &options) {
   if (!found)
     return Status::error(StatusCode::NotFound,
                          unknownName("program", options.open.program, "programs", names));
-  if (!options.json && !options.script && options.dot.empty() && options.svg.empty())
+  if (!options.json && !options.script && options.dot.empty() && options.svg.empty()) {
+    printPortfolio(module->meta().json, options.open.program);
     printSaved(module->meta());
+  }
   return Status();
 }
 

@@ -56,6 +56,10 @@ struct Work {
 /// Those of the latest launch of a program that was opened with `profile`.
 Work workOf(Program &program);
 
+/// Prints what the section `meta` says of the portfolio of `program` ("": of all); nothing when it was not
+/// measured.
+void printPortfolio(const std::string &meta, const std::string &program);
+
 /// Subcommands: each adds itself to the application and sets `action` when chosen.
 using Action = std::function<Status()>;
 void addRun(CLI::App &app, Action &action);

@@ -61,6 +61,10 @@ struct InstallOptions {
   /// layouts, temporaries that share memory.
   bool fusion = true, layout = true, memoryPlan = true;
   KnobMap knobs; ///< over those that the programs carry
+  /// Measure the candidates for each layer of a network and take the best (Portfolio.h).
+  bool portfolio = false;
+  /// Networks were laid out and cut into nodes before.
+  bool prepared = false;
 };
 
 /// An installed program's sections, before they are written.
@@ -77,6 +81,8 @@ struct Installed {
 FailureOr<Installed> install(Session &session, MutableArrayRef<Portable> programs,
                              const InstallOptions &options);
 Status writeInstalled(const Installed &program, const std::string &path);
+/// The same in memory.
+std::string installedBytes(const Installed &program);
 
 /// The stage `graph`: checks and simplifies all graphs of a module in place.
 LogicalResult runGraphStage(ModuleOp module);

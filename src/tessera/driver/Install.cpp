@@ -8,6 +8,7 @@
 #include "tessera/driver/GraphPlan.h"
 #include "tessera/driver/Knobs.h"
 #include "tessera/driver/Networks.h"
+#include "tessera/driver/Portfolio.h"
 #include "tessera/driver/Schedule.h"
 
 #include "mlir/IR/Verifier.h"
@@ -124,11 +125,14 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
   if (failed(checkTargets(options, UnknownLoc::get(ctx))))
     return failure();
   std::vector<OwningOpRef<ModuleOp>> ownScripts;
-  nlohmann::json scripts = nlohmann::json::object();
-  for (Portable &program : programs) {
+  nlohmann::json scripts = nlohmann::json::object(), portfolio = nlohmann::json::object();
+  for (Portable &program : programs)
     if (Status s = applyKnobMap(*program.module, options.knobs); !s.ok())
       return fail(s.message());
-    if (failed(prepareNetworks(*program.module, options)))
+  if (options.portfolio)
+    portfolio = choosePortfolio(session, programs, options);
+  for (Portable &program : programs) {
+    if (!options.prepared && failed(prepareNetworks(*program.module, options)))
       return failure();
     FailureOr<std::string> script = scheduleGraph(*program.module, program.scripts.get(), ownScripts);
     if (failed(script))
@@ -279,11 +283,13 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
                          {"mode", options.target.strict ? "strict" : "fast"},
                          {"savedBytes", result.savedBytes},
                          {"savedKernels", result.savedKernels}};
+  if (options.portfolio)
+    meta["portfolio"] = portfolio;
   result.meta = meta.dump();
   return result;
 }
 
-Status tessera::writeInstalled(const Installed &program, const std::string &path) {
+static ContainerWriter containerOf(const Installed &program) {
   ContainerWriter writer(ContainerKind::InstalledProgram, 0);
   writer.add("plan", program.plan);
   writer.add("code", program.code);
@@ -291,5 +297,11 @@ Status tessera::writeInstalled(const Installed &program, const std::string &path
   for (const auto &[section, bytes] : program.images)
     writer.add(section, bytes);
   writer.add("meta", program.meta);
-  return writer.write(path);
+  return writer;
 }
+
+Status tessera::writeInstalled(const Installed &program, const std::string &path) {
+  return containerOf(program).write(path);
+}
+
+std::string tessera::installedBytes(const Installed &program) { return containerOf(program).bytes(); }

@@ -4,7 +4,6 @@
 
 #include "tessera/driver/Components.h"
 #include "tessera/oracle/Oracle.h"
-#include "tessera/transforms/nn/graph/Rewrites.h"
 #include "tessera/transforms/nn/knobs/Apply.h"
 #include "tessera/transforms/nn/lower/Lower.h"
 
@@ -27,10 +26,15 @@ LogicalResult tessera::simplifyNetworks(ModuleOp module) {
                             [](dfg::NodeOp node) { return nn::simplifyNetwork(node, evaluateByOracle); });
 }
 
-LogicalResult tessera::prepareNetworks(ModuleOp module, const InstallOptions &options) {
+nn::LayoutOptions tessera::layoutOptions(const InstallOptions &options) {
   nn::LayoutOptions layout;
   layout.lanes = std::max(4u, findTarget("cpu")->info(options.target).vectorBytes / 4);
   layout.winograd = !options.target.strict;
+  return layout;
+}
+
+LogicalResult tessera::prepareNetworks(ModuleOp module, const InstallOptions &options) {
+  nn::LayoutOptions layout = layoutOptions(options);
   // Packed layers are the CPU's.
   bool host = llvm::all_of(options.targets, [](const std::string &name) {
     return name == "cpu" || findTarget(name)->runsHostCode();

@@ -3,11 +3,15 @@
 #pragma once
 
 #include "tessera/driver/Compiler.h"
+#include "tessera/transforms/nn/graph/Rewrites.h"
 
 namespace tessera {
 
 /// Part of the stage `graph`: simplifies all networks of a module.
 LogicalResult simplifyNetworks(ModuleOp module);
+
+/// What layouts are made for, on the machine of these options.
+nn::LayoutOptions layoutOptions(const InstallOptions &options);
 
 /// Before the graph is scheduled: chooses layouts and cuts each network into nodes.
 LogicalResult prepareNetworks(ModuleOp module, const InstallOptions &options);

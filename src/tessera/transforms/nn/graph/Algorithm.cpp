@@ -89,9 +89,8 @@ Value nn::emitConv(OpBuilder &b, ConvOp op, Value x, Value bias, int64_t block, 
   case Algorithm::Winograd4: {
     int64_t tile = algorithm == Algorithm::Winograd4 ? 4 : 2, points = tile + 2,
             depth = ceilDiv(channels, from) * from;
-    Value packed = constant({blocks, points * points, depth, block}, [&] {
-      return packed::packWinograd(data, w[0], channels, tile, from, block);
-    });
+    Value packed = constant({blocks, points * points, depth, block},
+                            [&] { return packed::packWinograd(data, w[0], channels, tile, from, block); });
     y = PackedWinogradOp::create(b, op.getLoc(), x, packed, bias, tile);
     break;
   }

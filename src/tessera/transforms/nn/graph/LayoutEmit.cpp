@@ -158,8 +158,8 @@ bool Emitter::visitConv(ConvOp op) {
   Value bias;
   if (op.getBias()) {
     Bytes bytes(elementsOf(op.getBias()));
-    bias = constant(op.getLoc(), {ceilDiv(w[0], to), to},
-                    packed::packBias(bytes.as<float>().data(), w[0], to));
+    bias =
+        constant(op.getLoc(), {ceilDiv(w[0], to), to}, packed::packBias(bytes.as<float>().data(), w[0], to));
   }
   Value x = get(op.getX(), from, padsOf(op));
   Value y = emitConv(b, op, x, bias, to, algorithmOf(op, options));

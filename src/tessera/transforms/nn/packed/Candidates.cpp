@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tile sizes that are worth measuring beside the chosen ones. Each differs from the choice in one respect that
-// the model behind it knows least about: how many blocks share a load, how large tasks are, which loop is
-// outermost.
+// Tile sizes that are worth measuring beside the chosen ones. Each differs from the choice in one respect
+// that the model behind it knows least about: how many blocks share a load, how large tasks are, which loop
+// is outermost.
 #include "tessera/transforms/nn/packed/Support.h"
 
 #include "llvm/ADT/TypeSwitch.h"

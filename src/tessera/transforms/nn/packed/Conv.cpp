@@ -212,7 +212,8 @@ Tiles packed::chooseConv(PackedConvOp op, const Machine &machine, int64_t onlyBl
   for (int64_t blocks : {1, 2, 3, 4})
     for (int64_t r = 1; r <= std::min<int64_t>(rows, 7); ++r)
       for (int64_t q = 1; q <= std::min<int64_t>(columns, 28); ++q) {
-        if (fBlocks % blocks || (onlyBlocks && blocks != onlyBlocks) || r * q * blocks + blocks + 1 > machine.registers || (r > 1 && q < columns))
+        if (fBlocks % blocks || (onlyBlocks && blocks != onlyBlocks) ||
+            r * q * blocks + blocks + 1 > machine.registers || (r > 1 && q < columns))
           continue;
         int64_t cost = 0;
         auto count = [&](int64_t tileRows, int64_t times) {

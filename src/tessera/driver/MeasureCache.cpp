@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// See MeasureCache.h.
+#include "tessera/driver/MeasureCache.h"
+
+#include "tessera/base/CachePath.h"
+#include "tessera/base/CpuInfo.h"
+#include "tessera/base/File.h"
+#include "tessera/base/Sha256.h"
+#include "tessera/driver/Components.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace tessera;
+
+static std::string hashOf(const std::string &text) {
+  return toHex(sha256(std::as_bytes(std::span(text)))).substr(0, 32);
+}
+
+static std::string folder() { return cacheFolder() + "/measured"; }
+
+MeasureCache::MeasureCache(const InstallOptions &options) {
+  TargetInfo info = findTarget("cpu")->info(options.target);
+  machine = "tessera " TESSERA_VERSION "\n" + cpuInfo().name + "\n" + info.triple + " " + info.cpu + " " +
+            llvm::join(info.features, ",") + "\n" + (options.target.strict ? "strict" : "fast") + "\n";
+}
+
+std::string MeasureCache::pathOf(const std::string &key) const {
+  return folder() + "/" + hashOf(machine + key) + ".json";
+}
+
+std::optional<nlohmann::json> MeasureCache::find(const std::string &key) const {
+  auto file = MappedFile::open(pathOf(key));
+  if (!file.ok())
+    return std::nullopt;
+  std::span<const std::byte> bytes = (*file)->bytes();
+  const char *text = reinterpret_cast<const char *>(bytes.data());
+  nlohmann::json entry =
+      nlohmann::json::parse(text, text + bytes.size(), nullptr, /*allow_exceptions=*/false);
+  if (!entry.is_object() || !entry.contains("value") || entry.value("key", "") != machine + key ||
+      entry.value("sha256", "") != hashOf(entry["value"].dump()))
+    return std::nullopt;
+  return entry["value"];
+}
+
+void MeasureCache::keep(const std::string &key, const nlohmann::json &value) const {
+  if (llvm::sys::fs::create_directories(folder()))
+    return;
+  nlohmann::json entry = {{"key", machine + key}, {"value", value}, {"sha256", hashOf(value.dump())}};
+  (void)writeFile(pathOf(key), std::string_view(entry.dump(1)));
+}

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// See Portfolio.h.
+#include "tessera/driver/Portfolio.h"
+
+#include "tessera/base/CpuInfo.h"
+#include "tessera/driver/Components.h"
+#include "tessera/driver/Measure.h"
+#include "tessera/driver/MeasureCache.h"
+#include "tessera/driver/Networks.h"
+#include "tessera/transforms/nn/graph/Algorithm.h"
+#include "tessera/transforms/nn/packed/Packed.h"
+
+#include <cmath>
+#include <ctime>
+#include <map>
+
+using namespace tessera;
+using Json = nlohmann::json;
+
+// Tile sizes beside the chosen ones that are measured in one go: a candidate costs a tenth of a second.
+static constexpr size_t mostTiles = 2;
+// Layers that are not measured by then keep the default; the next installation goes on with them. Those with
+// most work come first.
+static constexpr double mostSeconds = 12;
+// How much faster a candidate must be, and how much slower it may be at a single point: noise.
+static constexpr double clearlyFaster = 0.97, notSlower = 1.02;
+
+// By this process: what others do on the machine takes no layer's turn away.
+static double secondsUsed() { return double(std::clock()) / CLOCKS_PER_SEC; }
+
+namespace {
+
+struct Candidate {
+  std::optional<nn::Algorithm> algorithm; ///< none: a layer that has only one
+  nn::packed::Tiles tiles;
+  std::string text; ///< names it in caches and reports
+};
+
+/// A fusion group around a layer that has candidates, and all other groups that do the same work.
+struct Layer {
+  Operation *op = nullptr;    ///< nn.conv or nn.matmul, as it was
+  OwningOpRef<ModuleOp> part; ///< the group with the default layer, as a program
+  std::string signature;
+  SmallVector<std::pair<std::string, std::string>> places; ///< program and node
+  SmallVector<Operation *> all;                            ///< layers that get the choice
+  double flops = 0;
+};
+
+struct Measured {
+  Candidate candidate;
+  std::vector<double> ns; ///< by point
+};
+
+class Portfolio {
+public:
+  Portfolio(Session &session, const InstallOptions &options);
+  Json run(MutableArrayRef<Portable> programs);
+
+private:
+  void collect(MutableArrayRef<Portable> programs);
+  /// The group with its layer in the form of a candidate; the layer is returned.
+  Operation *make(const Layer &layer, std::optional<nn::Algorithm> algorithm, Portable &program) const;
+  SmallVector<Candidate> candidatesOf(const Layer &layer, std::optional<nn::Algorithm> algorithm) const;
+  /// Times of the candidates; empty when one of them cannot be compiled.
+  std::vector<Measured> measure(const Layer &layer, ArrayRef<Candidate> candidates, double seconds);
+  /// The first, unless another one is clearly faster.
+  static const Measured &best(ArrayRef<Measured> measured);
+  Json decide(const Layer &layer);
+  static void mark(const Layer &layer, const Candidate &choice);
+
+  Session &session;
+  InstallOptions options;
+  nn::LayoutOptions layout;
+  nn::packed::Machine machine;
+  MeasureOptions how;
+  MeasureCache cache;
+  SmallVector<Operation *> numbered;   ///< by nn.layer
+  std::map<std::string, Layer> layers; ///< by signature
+  double begin = secondsUsed();
+};
+
+} // namespace
+
+static std::string textOf(std::optional<nn::Algorithm> algorithm, const nn::packed::Tiles &t) {
+  std::string text = algorithm ? nn::nameOf(*algorithm).str() : "product";
+  for (auto [word, v] : {std::pair<const char *, int64_t>{"rows", t.rows},
+                         {"columns", t.columns},
+                         {"blocks", t.blocks},
+                         {"unroll", t.unroll},
+                         {"task", t.task},
+                         {"split", t.split}})
+    if (v)
+      text += " " + std::string(word) + " " + std::to_string(v);
+  return text;
+}
+
+// The layer in a program that was made from it.
+static Operation *findLayer(ModuleOp part) {
+  Operation *found = nullptr;
+  part.walk([&](Operation *op) {
+    if (op->hasAttr(nn::layerAttr))
+      found = op;
+  });
+  return found;
+}
+
+Portfolio::Portfolio(Session &session, const InstallOptions &given)
+    : session(session), options(given), layout(layoutOptions(given)), cache(given) {
+  TargetInfo info = findTarget("cpu")->info(options.target);
+  machine = {int64_t(info.vectorBytes / 4), info.registers, int64_t(info.l1), int64_t(info.l2)};
+  // A group is laid out already.
+  options.layout = false;
+  // One sample as fast as possible, and many on all that the machine has.
+  how.points = {{1, 1}, {8, std::max(1u, cpuInfo().cores)}};
+}
+
+void Portfolio::collect(MutableArrayRef<Portable> programs) {
+  uint64_t weights = 0;
+  for (Portable &program : programs)
+    program.module->walk([&](Operation *op) {
+      if (!isa<nn::ConvOp, nn::MatmulOp>(op))
+        return;
+      op->setAttr(nn::layerAttr, IntegerAttr::get(IntegerType::get(op->getContext(), 64), numbered.size()));
+      numbered.push_back(op);
+      if (auto type = cast<RankedTensorType>(op->getOperand(1).getType()); type.hasStaticShape())
+        weights += 4 * uint64_t(type.getNumElements());
+    });
+  how.weightBytes = std::min<uint64_t>(weights, 2 * cpuInfo().l3);
+  InstallOptions own = options;
+  own.layout = true;
+  for (Portable &program : programs) {
+    OwningOpRef<ModuleOp> copy = cast<ModuleOp>((*program.module)->clone());
+    if (failed(prepareNetworks(*copy, own)))
+      continue;
+    copy->walk([&](dfg::NodeOp node) {
+      SmallVector<Operation *> ops, found;
+      for (Operation &op : node.getBodyBlock()->without_terminator()) {
+        if (op.hasAttr(nn::layerAttr) && nn::packed::isPacked(&op))
+          found.push_back(&op);
+        if (!isa<arith::ConstantOp>(op))
+          ops.push_back(&op);
+      }
+      if (found.size() != 1)
+        return;
+      Operation *original = numbered[found[0]->getAttrOfType<IntegerAttr>(nn::layerAttr).getInt()];
+      found[0]->setAttr(nn::layerAttr, UnitAttr::get(node.getContext()));
+      OwningOpRef<ModuleOp> part = isolate(ops, "layer");
+      if (!part)
+        return;
+      std::string signature = signatureOf(*part);
+      Layer &layer = layers[signature];
+      if (!layer.op) {
+        layer.op = original;
+        layer.part = std::move(part);
+        layer.signature = signature;
+      }
+      layer.all.push_back(original);
+      auto graph = node->getParentOfType<dfg::GraphOp>();
+      layer.places.push_back({graph.getSymName().str(), node.getName().str()});
+      layer.flops += double(cast<nn::NnOp>(found[0]).getFlops());
+    });
+  }
+  for (Operation *op : numbered)
+    op->removeAttr(nn::layerAttr);
+}
+
+Operation *Portfolio::make(const Layer &layer, std::optional<nn::Algorithm> algorithm,
+                           Portable &program) const {
+  program.module = cast<ModuleOp>((*layer.part)->clone());
+  Operation *op = findLayer(*program.module);
+  auto conv = dyn_cast<nn::ConvOp>(layer.op);
+  if (!conv || !algorithm || *algorithm == nn::algorithmOf(conv, layout))
+    return op;
+  OpBuilder b(op);
+  Value y = nn::emitConv(b, conv, op->getOperand(0), op->getNumOperands() > 2 ? op->getOperand(2) : Value(),
+                         cast<RankedTensorType>(op->getResult(0).getType()).getShape().back(), *algorithm,
+                         /*contents=*/false);
+  op->getResult(0).replaceAllUsesWith(y);
+  Operation *weights = op->getOperand(1).getDefiningOp();
+  op->erase();
+  if (weights && weights->use_empty())
+    weights->erase();
+  return y.getDefiningOp();
+}
+
+SmallVector<Candidate> Portfolio::candidatesOf(const Layer &layer,
+                                               std::optional<nn::Algorithm> algorithm) const {
+  Portable program;
+  Operation *op = make(layer, algorithm, program);
+  SmallVector<Candidate> candidates;
+  for (const nn::packed::Tiles &tiles : nn::packed::tileCandidates(op, machine))
+    if (candidates.size() <= mostTiles)
+      candidates.push_back({algorithm, tiles, textOf(algorithm, tiles)});
+  return candidates;
+}
+
+std::vector<Measured> Portfolio::measure(const Layer &layer, ArrayRef<Candidate> candidates, double seconds) {
+  how.seconds = seconds;
+  std::vector<Portable> programs;
+  for (auto [i, candidate] : llvm::enumerate(candidates)) {
+    programs.emplace_back();
+    nn::packed::setTiles(make(layer, candidate.algorithm, programs.back()), candidate.tiles);
+    for (auto graph : programs.back().module->getOps<dfg::GraphOp>())
+      graph.setSymName("c" + std::to_string(i));
+  }
+  Result<std::vector<std::vector<double>>> times = measurePrograms(session, programs, options, how);
+  if (!times.ok())
+    return {};
+  std::vector<Measured> measured;
+  for (auto [candidate, ns] : llvm::zip(candidates, *times))
+    measured.push_back({candidate, ns});
+  return measured;
+}
+
+const Measured &Portfolio::best(ArrayRef<Measured> measured) {
+  const Measured *best = &measured.front();
+  double least = clearlyFaster;
+  for (const Measured &each : measured.drop_front()) {
+    double product = 1;
+    bool slower = false;
+    for (auto [ns, reference] : llvm::zip(each.ns, measured.front().ns)) {
+      product *= ns / reference;
+      slower |= ns > notSlower * reference;
+    }
+    double ratio = std::pow(product, 1.0 / double(each.ns.size()));
+    if (!slower && ratio < least) {
+      least = ratio;
+      best = &each;
+    }
+  }
+  return *best;
+}
+
+void Portfolio::mark(const Layer &layer, const Candidate &choice) {
+  for (Operation *op : layer.all) {
+    if (choice.algorithm)
+      op->setAttr(nn::algorithmAttr, StringAttr::get(op->getContext(), nn::nameOf(*choice.algorithm)));
+    nn::packed::setTiles(op, choice.tiles);
+  }
+}
+
+static Json jsonOf(ArrayRef<Measured> measured) {
+  Json list = Json::array();
+  for (const Measured &each : measured)
+    list.push_back({{"candidate", each.candidate.text}, {"ns", each.ns}});
+  return list;
+}
+
+// The algorithms that are worth measuring, the default first. Where many tiles share the transformed weights,
+// nothing comes near the larger one.
+static SmallVector<std::optional<nn::Algorithm>> algorithmsOf(Operation *op,
+                                                              const nn::LayoutOptions &layout) {
+  auto conv = dyn_cast<nn::ConvOp>(op);
+  if (!conv)
+    return {std::nullopt};
+  SmallVector<nn::Algorithm> all = nn::algorithmsFor(conv, layout);
+  SmallVector<std::optional<nn::Algorithm>> algorithms(all.begin(), all.end());
+  ArrayRef<int64_t> y = cast<RankedTensorType>(conv.getY().getType()).getShape();
+  if (algorithms.front() == nn::Algorithm::Winograd4 && y[2] * y[3] >= 256 &&
+      cast<RankedTensorType>(conv.getW().getType()).getDimSize(1) >= 64)
+    algorithms.truncate(1);
+  return algorithms;
+}
+
+Json Portfolio::decide(const Layer &layer) {
+  SmallVector<std::optional<nn::Algorithm>> algorithms = algorithmsOf(layer.op, layout);
+  SmallVector<SmallVector<Candidate>> byAlgorithm;
+  for (std::optional<nn::Algorithm> algorithm : algorithms)
+    byAlgorithm.push_back(candidatesOf(layer, algorithm));
+  if (std::optional<Json> kept = cache.find(layer.signature)) {
+    // Of another list of candidates it would be worth nothing.
+    std::string chosen = kept->is_object() ? kept->value("chosen", "") : "";
+    for (const auto &list : byAlgorithm)
+      for (const Candidate &candidate : list)
+        if (candidate.text == chosen) {
+          if (chosen != byAlgorithm[0][0].text)
+            mark(layer, candidate);
+          (*kept)["source"] = "cache";
+          return *kept;
+        }
+  }
+  Json report = {{"chosen", byAlgorithm[0][0].text}, {"default", byAlgorithm[0][0].text}};
+  if (secondsUsed() - begin > mostSeconds) {
+    report["source"] = "default: no time was left to measure it";
+    return report;
+  }
+  // All algorithms, and other tiles for the first.
+  SmallVector<Candidate> first(byAlgorithm[0]);
+  for (const auto &list : ArrayRef(byAlgorithm).drop_front())
+    first.push_back(list[0]);
+  std::vector<Measured> measured = measure(layer, first, 0.02);
+  if (measured.empty()) {
+    report["source"] = "default: a candidate was not compiled";
+    return report;
+  }
+  Measured winner = best(measured);
+  report["candidates"] = jsonOf(measured);
+  if (winner.candidate.text != first[0].text) {
+    // Once more, against the default, with other tiles of another algorithm.
+    SmallVector<Candidate> second = {first[0], winner.candidate};
+    for (const auto &list : ArrayRef(byAlgorithm).drop_front())
+      if (list[0].text == winner.candidate.text)
+        second.append(list.begin() + 1, list.end());
+    measured = measure(layer, second, 0.06);
+    if (!measured.empty()) {
+      winner = best(measured);
+      report["final"] = jsonOf(measured);
+      report["chosen"] = winner.candidate.text;
+      if (winner.candidate.text != first[0].text)
+        mark(layer, winner.candidate);
+    }
+  }
+  Json points = Json::array();
+  for (const MeasurePoint &point : how.points)
+    points.push_back({{"batch", point.batch}, {"threads", point.threads}});
+  report["points"] = points;
+  cache.keep(layer.signature, report);
+  report["source"] = "measured";
+  return report;
+}
+
+Json Portfolio::run(MutableArrayRef<Portable> programs) {
+  collect(programs);
+  SmallVector<Layer *> order;
+  for (auto &[signature, layer] : layers)
+    order.push_back(&layer);
+  llvm::stable_sort(order, [](Layer *x, Layer *y) { return x->flops > y->flops; });
+  Json result = Json::object();
+  for (Layer *layer : order) {
+    Json report = decide(*layer);
+    for (auto &[program, node] : layer->places)
+      result[program][node] = report;
+  }
+  return result;
+}
+
+nlohmann::json tessera::choosePortfolio(Session &session, MutableArrayRef<Portable> programs,
+                                        const InstallOptions &options) {
+  const Target *cpu = findTarget("cpu");
+  TargetInfo wanted = cpu->info(options.target), here = cpu->info({});
+  if (wanted.triple != here.triple || wanted.cpu != here.cpu || !cpuInfo().missing(wanted.features).empty()) {
+    emitWarning(UnknownLoc::get(&session.context()))
+        << "the portfolio is not measured: '" << wanted.cpu << "' is not this machine's CPU ('" << here.cpu
+        << "'); layers keep their defaults. Install with --portfolio on a machine that has it";
+    return Json::object();
+  }
+  return Portfolio(session, options).run(programs);
+}
