@@ -212,9 +212,10 @@ void cli::addInstall(CLI::App &app, Action &action) {
                   "what the programs are to be called, separated by commas; one for each input")
       ->delimiter(',');
   sub->add_option("--mode", args->mode, "fast (default) or strict: no contraction of float operations");
-  sub->add_flag("--portfolio", args->options.portfolio,
-                "measure candidates for each layer of a network here and take the best; times are kept in the "
-                "cache ('tessera explain' shows them)");
+  sub->add_flag(
+      "--portfolio", args->options.portfolio,
+      "measure candidates for each layer of a network here and take the best; times are kept in the "
+      "cache ('tessera explain' shows them)");
   sub->add_option("--without", args->without,
                   "leave out fusion, layout or memory-plan of networks, to see what it is worth")
       ->delimiter(',');

@@ -95,7 +95,9 @@ OwningOpRef<ModuleOp> tessera::isolate(ArrayRef<Operation *> ops, StringRef name
 std::string tessera::signatureOf(ModuleOp program) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  program->print(os,
+  OwningOpRef<ModuleOp> copy = cast<ModuleOp>(program->clone());
+  copy->walk([](Operation *op) { op->removeAttr(nn::nameAttr); });
+  (*copy)->print(os,
                  OpPrintingFlags().elideLargeElementsAttrs(16).elideLargeResourceString(0).useLocalScope());
   // A resource has a name that only this process knows.
   static const llvm::Regex resource("dense_resource<[^>]*>");

@@ -26,8 +26,8 @@ struct MeasureOptions {
 /// outputs. Null when an operand is no tensor.
 OwningOpRef<ModuleOp> isolate(ArrayRef<Operation *> ops, StringRef name);
 
-/// What identifies a program's work: its operations and shapes, without locations and the contents of large
-/// constants.
+/// What identifies a program's work: its operations and shapes, without names, locations and the contents of
+/// large constants.
 std::string signatureOf(ModuleOp program);
 
 /// Installs programs of one graph each for this machine, as `options` say, and runs them in turn on data of

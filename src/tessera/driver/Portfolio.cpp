@@ -61,8 +61,8 @@ private:
   /// The group with its layer in the form of a candidate; the layer is returned.
   Operation *make(const Layer &layer, std::optional<nn::Algorithm> algorithm, Portable &program) const;
   SmallVector<Candidate> candidatesOf(const Layer &layer, std::optional<nn::Algorithm> algorithm) const;
-  /// Times of the candidates; empty when one of them cannot be compiled.
-  std::vector<Measured> measure(const Layer &layer, ArrayRef<Candidate> candidates, double seconds);
+  /// Times of the candidates.
+  Result<std::vector<Measured>> measure(const Layer &layer, ArrayRef<Candidate> candidates, double seconds);
   /// The first, unless another one is clearly faster.
   static const Measured &best(ArrayRef<Measured> measured);
   Json decide(const Layer &layer);
@@ -194,7 +194,8 @@ SmallVector<Candidate> Portfolio::candidatesOf(const Layer &layer,
   return candidates;
 }
 
-std::vector<Measured> Portfolio::measure(const Layer &layer, ArrayRef<Candidate> candidates, double seconds) {
+Result<std::vector<Measured>> Portfolio::measure(const Layer &layer, ArrayRef<Candidate> candidates,
+                                                 double seconds) {
   how.seconds = seconds;
   std::vector<Portable> programs;
   for (auto [i, candidate] : llvm::enumerate(candidates)) {
@@ -205,7 +206,7 @@ std::vector<Measured> Portfolio::measure(const Layer &layer, ArrayRef<Candidate>
   }
   Result<std::vector<std::vector<double>>> times = measurePrograms(session, programs, options, how);
   if (!times.ok())
-    return {};
+    return times.status();
   std::vector<Measured> measured;
   for (auto [candidate, ns] : llvm::zip(candidates, *times))
     measured.push_back({candidate, ns});
@@ -288,13 +289,13 @@ Json Portfolio::decide(const Layer &layer) {
   SmallVector<Candidate> first(byAlgorithm[0]);
   for (const auto &list : ArrayRef(byAlgorithm).drop_front())
     first.push_back(list[0]);
-  std::vector<Measured> measured = measure(layer, first, 0.02);
-  if (measured.empty()) {
-    report["source"] = "default: a candidate was not compiled";
+  Result<std::vector<Measured>> measured = measure(layer, first, 0.02);
+  if (!measured.ok()) {
+    report["source"] = "default: " + measured.status().message();
     return report;
   }
-  Measured winner = best(measured);
-  report["candidates"] = jsonOf(measured);
+  Measured winner = best(*measured);
+  report["candidates"] = jsonOf(*measured);
   if (winner.candidate.text != first[0].text) {
     // Once more, against the default, with other tiles of another algorithm.
     SmallVector<Candidate> second = {first[0], winner.candidate};
@@ -302,9 +303,9 @@ Json Portfolio::decide(const Layer &layer) {
       if (list[0].text == winner.candidate.text)
         second.append(list.begin() + 1, list.end());
     measured = measure(layer, second, 0.06);
-    if (!measured.empty()) {
-      winner = best(measured);
-      report["final"] = jsonOf(measured);
+    if (measured.ok()) {
+      winner = best(*measured);
+      report["final"] = jsonOf(*measured);
       report["chosen"] = winner.candidate.text;
       if (winner.candidate.text != first[0].text)
         mark(layer, winner.candidate);

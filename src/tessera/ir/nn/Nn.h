@@ -79,6 +79,10 @@ std::optional<std::pair<float, float>> rangeOf(Operation *op);
 StringRef nameOf(Operation *op);
 /// The names of the attributes above.
 inline constexpr StringLiteral knobAttr = "nn.knob", rangeAttr = "nn.range", nameAttr = "nn.name";
+/// Attributes that choose among ways to compute the same, up to rounding, while a program is installed: the
+/// algorithm of a convolution or product (transforms/nn/graph/Algorithm.h), the numbers of its tiles
+/// (packed/Packed.h), and its number while candidates for it are measured.
+inline constexpr StringLiteral algorithmAttr = "nn.algorithm", tilesAttr = "nn.tiles", layerAttr = "nn.layer";
 
 /// Whether the operation can be computed so: types and shapes allow it, and weights are constants where the
 /// knob changes them.

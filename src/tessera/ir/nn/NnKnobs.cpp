@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which knobs an operation has and what they leave to compute; the attributes nn.knob, nn.range and nn.name.
+// Which knobs an operation has and what they leave to compute; the dialect's attributes.
 #include "tessera/base/Knob.h"
 #include "tessera/ir/nn/NnInfer.h"
 
@@ -28,6 +28,14 @@ LogicalResult NnDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
     if (!range || range.size() != 2 || !std::isfinite(range[0]) || !std::isfinite(range[1]) ||
         range[0] > range[1])
       return op->emitOpError("expected 'nn.range' to be array<f32: low, high> with finite low <= high");
+    return success();
+  }
+  if (name == algorithmAttr || name == tilesAttr || name == layerAttr) {
+    auto tiles = dyn_cast<DenseI64ArrayAttr>(attr.getValue());
+    if (name == tilesAttr && (!tiles || tiles.size() != 6))
+      return op->emitOpError("expected 'nn.tiles' to be an array of six i64");
+    if (name == algorithmAttr && !isa<StringAttr>(attr.getValue()))
+      return op->emitOpError("expected 'nn.algorithm' to be a string");
     return success();
   }
   if (name != knobAttr)

@@ -1,4 +1,4 @@
-// The attributes nn.knob, nn.range and nn.name: one case for each message.
+// The attributes of the dialect: one case for each message.
 // RUN: tessera-opt %s -split-input-file -verify-diagnostics
 
 func.func @fine(%x: tensor<2x4x8x8xf32>, %w: tensor<4x4x3x3xf32>) {
@@ -61,5 +61,21 @@ func.func @f(%x: tensor<2x4x1x8xf32>, %w: tensor<4x4x1x1xf32>) {
   // One row is nothing to interpolate from.
   // expected-error @+1 {{does not have the knob 'perforate-rows:1/2@0'}}
   %r = nn.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, nn.knob = "perforate-rows:1/2@0"} : (tensor<2x4x1x8xf32>, tensor<4x4x1x1xf32>) -> tensor<2x4x1x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x4xf32>) {
+  // expected-error @+1 {{expected 'nn.tiles' to be an array of six i64}}
+  %r = nn.reduce mean %x {axes = array<i64: 1>, nn.tiles = array<i64: 1, 2>} : tensor<2x4xf32> -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x4xf32>) {
+  // expected-error @+1 {{expected 'nn.algorithm' to be a string}}
+  %r = nn.reduce mean %x {axes = array<i64: 1>, nn.algorithm = 4} : tensor<2x4xf32> -> tensor<2xf32>
   return
 }

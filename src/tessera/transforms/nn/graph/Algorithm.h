@@ -13,9 +13,6 @@ enum class Algorithm { Direct, Depthwise, Winograd2, Winograd4 };
 StringRef nameOf(Algorithm algorithm);
 std::optional<Algorithm> parseAlgorithm(StringRef name);
 
-/// Names an algorithm that a convolution is to run by; an attribute that changes no meaning, up to rounding.
-inline constexpr llvm::StringLiteral algorithmAttr = "nn.algorithm";
-
 /// All algorithms for a convolution on blocks, the default first; none when it stays plain.
 SmallVector<Algorithm> algorithmsFor(ConvOp op, const LayoutOptions &options);
 /// What it runs by: its attribute if that names one of these, else the default.

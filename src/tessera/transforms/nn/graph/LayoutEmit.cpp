@@ -76,7 +76,7 @@ static Pads padsOf(ConvOp op) {
 
 // What was decided for a layer, and its number while candidates are measured.
 static void keepChoices(Operation *from, Operation *to) {
-  for (StringRef name : {layerAttr, packed::tilesAttr})
+  for (StringRef name : {layerAttr, tilesAttr})
     if (Attribute attr = from->getAttr(name))
       to->setAttr(name, attr);
 }

@@ -32,9 +32,6 @@ struct LayoutOptions {
   bool winograd = true; ///< algorithms that round differently are allowed
 };
 
-/// The number of a layer, by which its packed form is found again while candidates for it are measured.
-inline constexpr llvm::StringLiteral layerAttr = "nn.layer";
-
 /// Gives activations blocked layouts where that pays, and makes packed layers of those that read or write
 /// them. Weights are packed here.
 LogicalResult assignLayouts(dfg::NodeOp node, const LayoutOptions &options);

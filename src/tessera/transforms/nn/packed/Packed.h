@@ -36,9 +36,7 @@ Machine forBlocks(Operation *op, Machine machine);
 /// Whether the operation is one of this folder's.
 bool isPacked(Operation *op);
 
-/// Numbers that an operation is to have whatever the machine: those of Tiles, in order. An attribute that
-/// changes no meaning.
-inline constexpr llvm::StringLiteral tilesAttr = "nn.tiles";
+/// Gives an operation the numbers that it is to have whatever the machine, as the attribute nn.tiles.
 void setTiles(Operation *op, const Tiles &tiles);
 
 /// Good numbers for an operation on a machine (those of its attribute when it has them), and in words what
