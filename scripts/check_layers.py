@@ -16,7 +16,7 @@ ALLOWED = {
     "base": [],
     "accel": ["base"],
     "runtime": ["base"],
-    "tune": ["base"],
+    "tune": ["base", "runtime"],
     "ir": ["base"],
     "ir/vta": ["base", "ir", "accel/isa"],
     "oracle": ["base", "ir"],

@@ -29,11 +29,13 @@ destination and renamed, so an error or an interrupt leaves nothing half-written
 COMMANDS = [
     ("tessera", []),
     ("tessera compile", ["compile"]),
+    ("tessera tune", ["tune"]),
     ("tessera install", ["install"]),
     ("tessera run", ["run"]),
     ("tessera run, with a portable object or a source file", ["run", "x.tsr"]),
     ("tessera bench", ["bench"]),
     ("tessera eval", ["eval"]),
+    ("tessera report", ["report"]),
     ("tessera explain", ["explain"]),
     ("tessera explain, with a portable object", ["explain", "x.tsr"]),
     ("tessera targets", ["targets"]),

@@ -6,6 +6,7 @@
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
 #include "tessera/base/Half.h"
+#include "tessera/tune/CurveFile.h"
 
 #include <CLI/CLI.hpp>
 #include <charconv>
@@ -97,6 +98,9 @@ std::vector<std::string> splitList(const std::string &text) {
 void OpenOptions::add(CLI::App &app) {
   app.add_option("file", file, "installed program (.tsx)")->required();
   app.add_option("--program", program, "which program of the file, when it holds several");
+  app.add_option("--configuration", configuration,
+                 "which configuration of a tuned program: 'baseline' is exact; default: the one that was "
+                 "chosen when it was installed");
   app.add_option("--threads", threads, "number of threads (default: one for each processor)")
       ->check(CLI::Range(1, 256));
   app.add_option("--policy", policy, "how devices are chosen: static, eft (earliest finish) or energy");
@@ -109,10 +113,21 @@ Result<std::shared_ptr<Program>> OpenOptions::open(bool profile) const {
   options.profile = profile;
   options.devices = splitList(devices);
   TESSERA_ASSIGN(options.policy, parsePolicy(policy));
-  auto module = Module::load(file);
-  if (!module.ok())
-    return module.status();
-  return Program::open(module.take(), program, options);
+  TESSERA_ASSIGN(std::shared_ptr<const Module> module, Module::load(file));
+  if (configuration.empty())
+    return Program::open(module, program, options);
+  TESSERA_ASSIGN(std::optional<tune::Curve> curve, tune::readCurve(module->file()));
+  if (!curve)
+    return fail(StatusCode::InvalidArgument, "--configuration: '", file,
+                "' has none; tune the program and install it with --loss");
+  std::vector<std::string> names;
+  for (const tune::Configuration &c : curve->configurations)
+    if (c.shipped)
+      names.push_back(c.name);
+  if (std::find(names.begin(), names.end(), configuration) == names.end())
+    return Status::error(StatusCode::NotFound,
+                         unknownName("configuration", configuration, "configurations", names));
+  return Program::open(module, curve->programName(*curve->find(configuration)), options);
 }
 
 void Inputs::add(CLI::App &app, bool random) {

@@ -19,7 +19,7 @@ namespace tessera::tool {
 
 /// Options of every command that opens a program.
 struct OpenOptions {
-  std::string file, program, policy = "static", devices;
+  std::string file, program, configuration, policy = "static", devices;
   unsigned threads = 0;
   void add(CLI::App &app);
   Result<std::shared_ptr<Program>> open(bool profile) const;
@@ -66,6 +66,7 @@ void addRun(CLI::App &app, Action &action);
 void addBench(CLI::App &app, Action &action);
 void addEval(CLI::App &app, Action &action);
 void addExplain(CLI::App &app, Action &action);
+void addReport(CLI::App &app, Action &action);
 void addMachine(CLI::App &app, Action &action);
 
 /// Where tessera-compiler is, or "" when it is not installed.

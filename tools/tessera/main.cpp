@@ -12,10 +12,10 @@
 using namespace tessera;
 using namespace tessera::tool;
 
-static const std::vector<std::string> nativeCommands = {"run",     "bench",   "eval",
-                                                        "explain", "targets", "doctor"};
-static const std::vector<std::string> compilerCommands = {
-    "compile", "install", "tune", "report", "cc", "explore", "worker", "records", "sim", "asm", "disasm"};
+static const std::vector<std::string> nativeCommands = {"run",     "bench",  "eval",  "explain",
+                                                        "targets", "doctor", "report"};
+static const std::vector<std::string> compilerCommands = {"compile", "install", "tune", "cc",  "explore",
+                                                          "worker",  "records", "sim",  "asm", "disasm"};
 
 // True when a command that is native by name was given a file only the compiler understands.
 static bool needsCompiler(int argc, char **argv) {
@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
   auto isOne = [&](const std::vector<std::string> &list) {
     return std::find(list.begin(), list.end(), command) != list.end();
   };
-  if (isOne(compilerCommands) || (isOne(nativeCommands) && needsCompiler(argc, argv)))
+  if (isOne(compilerCommands) || (isOne(nativeCommands) && command != "report" && needsCompiler(argc, argv)))
     return finish(forwardToCompiler(argc, argv));
   if (!command.empty() && !isOne(nativeCommands) && argv[1] == command) {
     std::vector<std::string> all = nativeCommands;
@@ -51,6 +51,8 @@ int main(int argc, char **argv) {
              "  compile                     compile a source file into a portable object (.tsr)\n"
              "  cc                          compile C++ whose marked loops and tasks are graphs; takes "
              "Clang's flags\n"
+             "  tune                        find what a network's accuracy can be traded for, and store the "
+             "curve\n"
              "  install                     specialise portable objects for a machine (.tsx)\n"
              "and run, bench, eval and explain take portable objects too.\n\n"
              "'tessera COMMAND --help' shows each with an example.\n"
@@ -61,6 +63,7 @@ int main(int argc, char **argv) {
   addBench(app, action);
   addEval(app, action);
   addExplain(app, action);
+  addReport(app, action);
   addMachine(app, action);
   try {
     app.parse(argc, argv);

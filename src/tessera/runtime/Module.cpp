@@ -27,6 +27,7 @@ Result<ModuleMeta> parseMeta(std::string_view text) {
   readText("cpu", meta.cpu);
   readText("source", meta.source);
   readText("mode", meta.mode);
+  readText("default", meta.defaultProgram);
   auto readNumber = [&](const char *key, uint64_t &out) {
     if (auto it = json.find(key); it != json.end() && it->is_number_unsigned())
       out = it->get<uint64_t>();

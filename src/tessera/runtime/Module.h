@@ -16,6 +16,7 @@ namespace tessera {
 /// What the section `meta` says (docs/formats.md); all fields may be empty.
 struct ModuleMeta {
   std::string triple, cpu, source, mode, json;
+  std::string defaultProgram;                ///< Of several, the one that runs when none is asked for.
   uint64_t savedBytes = 0, savedKernels = 0; ///< By storing once what several programs share.
   std::vector<std::string> features;
 };

@@ -67,6 +67,8 @@ Result<std::shared_ptr<Program>> Program::open(std::shared_ptr<const Module> mod
                                                const ProgramOptions &options) {
   std::shared_ptr<Program> program(new Program);
   const Plan &plan = module->plan();
+  if (name.empty() && plan.find(module->meta().defaultProgram) >= 0)
+    name = module->meta().defaultProgram;
   int32_t index = plan.find(name);
   std::vector<std::string> names;
   for (const ProgramPlan &p : plan.programs)

@@ -49,6 +49,7 @@ public:
 
   const ProgramPlan &plan() const { return *programPlan; }
   const Module &module() const { return *programModule; }
+  const std::shared_ptr<const Module> &sharedModule() const { return programModule; }
   const ProgramOptions &options() const { return programOptions; }
   unsigned threads() const { return threadCount; }
   std::span<Device *const> devices() const { return programDevices; }

@@ -27,7 +27,7 @@ std::vector<Point> evolve(std::span<const Operation> operations, std::vector<Poi
   };
   consider(std::vector<uint16_t>(operations.size(), 0));
   // A front may be long; its points lie close, so an even choice of them is enough to start from.
-  size_t stride = std::max<size_t>(1, start.size() / std::max(1, options.population));
+  size_t stride = std::max<size_t>(1, start.size() / size_t(std::max(1, options.population)));
   for (size_t i = 0; i < start.size(); i += stride)
     consider(start[i].picks);
   std::vector<Point> front = paretoFront(all);

@@ -82,25 +82,34 @@ double ssim(std::span<const float> got, std::span<const float> golden, int64_t h
   return windows ? total / double(windows) : 1;
 }
 
+static constexpr std::pair<const char *, MetricKind::Kind> metricNames[] = {
+    {"l1", MetricKind::L1},
+    {"l2", MetricKind::L2},
+    {"relative", MetricKind::Relative},
+    {"psnr", MetricKind::Psnr},
+    {"ssim", MetricKind::Ssim}};
+
+std::string MetricKind::name() const {
+  for (auto [name, known] : metricNames)
+    if (kind == known)
+      return name;
+  return concat("top-", k);
+}
+
 Result<MetricKind> parseMetric(const std::string &name) {
   MetricKind metric;
-  if (name.rfind("top", 0) == 0 && name.size() > 3 && name.size() < 7 &&
-      name.find_first_not_of("0123456789", 3) == std::string::npos && std::stoi(name.substr(3)) > 0) {
-    metric.k = std::stoi(name.substr(3));
+  if (name.starts_with("top-") && name.size() > 4 && name.size() < 8 &&
+      name.find_first_not_of("0123456789", 4) == std::string::npos && std::stoi(name.substr(4)) > 0) {
+    metric.k = std::stoi(name.substr(4));
     return metric;
   }
-  static const std::pair<const char *, MetricKind::Kind> names[] = {{"l1", MetricKind::L1},
-                                                                    {"l2", MetricKind::L2},
-                                                                    {"relative", MetricKind::Relative},
-                                                                    {"psnr", MetricKind::Psnr},
-                                                                    {"ssim", MetricKind::Ssim}};
-  for (auto [known, kind] : names)
+  for (auto [known, kind] : metricNames)
     if (name == known) {
       metric.kind = kind;
       return metric;
     }
   return fail(StatusCode::InvalidArgument, "unknown metric '", name,
-              "'; there are top1 (or top5, …), l1, l2, relative, psnr and ssim");
+              "'; there are top-1 (or top-5, …), l1, l2, relative, psnr and ssim");
 }
 
 } // namespace tessera::tune

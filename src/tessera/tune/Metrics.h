@@ -41,12 +41,13 @@ double psnr(std::span<const float> got, std::span<const float> golden, double pe
 double ssim(std::span<const float> got, std::span<const float> golden, int64_t height, int64_t width,
             double peak);
 
-/// A metric by its name on the command line: top1, topK, l1, l2, relative, psnr, ssim.
+/// A metric by its name on the command line and in curves: top-1, top-K, l1, l2, relative, psnr, ssim.
 struct MetricKind {
   enum Kind { TopK, L1, L2, Relative, Psnr, Ssim } kind = TopK;
   int k = 1;
   /// A larger figure is better (accuracies and similarities), or a smaller one (errors).
   bool higherIsBetter() const { return kind == TopK || kind == Psnr || kind == Ssim; }
+  std::string name() const;
 };
 Result<MetricKind> parseMetric(const std::string &name);
 

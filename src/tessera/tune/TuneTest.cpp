@@ -168,11 +168,11 @@ TEST(Metrics, Ssim) {
 }
 
 TEST(Metrics, Names) {
-  EXPECT_EQ(parseMetric("top5")->k, 5);
+  EXPECT_EQ(parseMetric("top-5")->k, 5);
   EXPECT_TRUE(parseMetric("psnr")->higherIsBetter());
   EXPECT_FALSE(parseMetric("l2")->higherIsBetter());
   EXPECT_EQ(parseMetric("top").status().message(),
-            "unknown metric 'top'; there are top1 (or top5, …), l1, l2, relative, psnr and ssim");
+            "unknown metric 'top'; there are top-1 (or top-5, …), l1, l2, relative, psnr and ssim");
 }
 
 TEST(Predict, OutputsAddUp) {

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tessera/tune/Measure.h"
+
+#include "tessera/runtime/Energy.h"
+#include "tessera/runtime/Trace.h"
+#include "tessera/tune/Statistics.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+
+namespace tessera::tune {
+
+static std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", value);
+  return text;
+}
+
+// The loss that may be counted on.
+static double safeLoss(const Configuration &c) { return c.measured ? c.measured->lossHigh : 0; }
+
+static double limitOf(const Curve &curve, const Goal &goal) {
+  double limit = goal.loss ? *goal.loss : std::numeric_limits<double>::infinity();
+  if (goal.minQuality)
+    limit = std::min(limit, curve.baselineQuality - *goal.minQuality);
+  return limit;
+}
+
+Result<std::vector<const Configuration *>> withinGoal(const Curve &curve, const Goal &goal) {
+  const double limit = limitOf(curve, goal);
+  if (limit < 0)
+    return fail(StatusCode::InvalidArgument, "--min-quality: expected at most ",
+                number(curve.baselineQuality), ", the ", curve.metric, " of the exact program on ",
+                curve.baselineCount, " samples, but got ", number(*goal.minQuality));
+  std::vector<const Configuration *> within;
+  for (const Configuration &c : curve.configurations)
+    if (c.knobs.empty() || (c.measured && safeLoss(c) <= limit))
+      within.push_back(&c);
+  std::stable_sort(within.begin(), within.end(), [](const Configuration *a, const Configuration *b) {
+    return std::pair(!a->knobs.empty(), safeLoss(*a)) < std::pair(!b->knobs.empty(), safeLoss(*b));
+  });
+  return within;
+}
+
+std::string nearestMiss(const Curve &curve, const Goal &goal) {
+  const double limit = limitOf(curve, goal);
+  const Configuration *nearest = nullptr;
+  for (const Configuration &c : curve.configurations)
+    if (c.measured && safeLoss(c) > limit && (!nearest || safeLoss(c) < safeLoss(*nearest)))
+      nearest = &c;
+  if (!nearest)
+    return "";
+  return concat("'", nearest->name, "' comes nearest to the goal: ", number(nearest->measured->loss),
+                " points lost on ", nearest->measured->count, " samples, below ", number(safeLoss(*nearest)),
+                " with ", static_cast<int64_t>(100 * curve.confidence), " % confidence");
+}
+
+static Result<std::vector<BufferRef>> randomInputs(const ProgramPlan &plan, int64_t batch) {
+  std::vector<BufferRef> inputs;
+  Stream random(1);
+  for (const Port &port : plan.inputs) {
+    const ValueInfo &value = plan.values[static_cast<size_t>(port.value)];
+    std::vector<int64_t> shape = value.shape;
+    std::replace(shape.begin(), shape.end(), int64_t(-1), batch);
+    TESSERA_ASSIGN(BufferRef buffer, Buffer::create(value.type, shape));
+    TESSERA_ASSIGN(std::byte * memory, buffer->hostWrite());
+    if (value.type == ElementType::F32)
+      for (size_t i = 0; i < buffer->bytes() / 4; ++i) {
+        const auto x = static_cast<float>(random.unit());
+        std::memcpy(memory + 4 * i, &x, 4);
+      }
+    inputs.push_back(std::move(buffer));
+  }
+  return inputs;
+}
+
+// A stretch of launches long enough for a counter to advance.
+static Status measureEnergy(const std::shared_ptr<const Module> &module, const std::string &name,
+                            std::span<Buffer *const> inputs, ProgramOptions options, Cost &cost) {
+  options.profile = true;
+  TESSERA_ASSIGN(std::shared_ptr<Program> program, Program::open(module, name, options));
+  std::vector<BufferRef> outputs(program->plan().outputs.size());
+  TESSERA_TRY(program->launch(inputs, outputs));
+  double flops = 0, bytes = 0, runs = 0;
+  for (const NodeProfile &node : program->profile()->snapshot()) {
+    flops += node.flops;
+    bytes += node.bytes;
+  }
+  EnergyMeter meter;
+  meter.begin();
+  const uint64_t begin = nowNanoseconds();
+  for (; runs < 3 || static_cast<double>(nowNanoseconds() - begin) < 5e7; ++runs)
+    TESSERA_TRY(program->launch(inputs, outputs));
+  // The model takes the time that was measured at best, not what a busy machine made of it.
+  const EnergyReading reading =
+      meter.end(runs * flops, runs * bytes, runs * cost.microseconds / 1e6, program->threads());
+  cost.joules = reading.joules / runs;
+  cost.energySource = reading.source();
+  return Status();
+}
+
+Result<std::vector<Cost>> measureTogether(const std::shared_ptr<const Module> &module,
+                                          std::span<const std::string> names, int64_t batch,
+                                          const ProgramOptions &options, double seconds) {
+  std::vector<std::shared_ptr<Program>> programs;
+  for (const std::string &name : names) {
+    TESSERA_ASSIGN(std::shared_ptr<Program> program, Program::open(module, name, options));
+    programs.push_back(std::move(program));
+  }
+  TESSERA_ASSIGN(std::vector<BufferRef> inputs, randomInputs(programs[0]->plan(), batch));
+  std::vector<Buffer *> raw;
+  for (const BufferRef &input : inputs)
+    raw.push_back(input.get());
+  std::vector<Cost> costs(programs.size(), {std::numeric_limits<double>::infinity(), 0, ""});
+  const uint64_t begin = nowNanoseconds();
+  for (int round = 0; round < 30 || static_cast<double>(nowNanoseconds() - begin) < 1e9 * seconds; ++round)
+    for (size_t i = 0; i < programs.size(); ++i) {
+      std::vector<BufferRef> outputs(programs[i]->plan().outputs.size());
+      const uint64_t start = nowNanoseconds();
+      TESSERA_TRY(programs[i]->launch(raw, outputs));
+      // The first round warms up.
+      if (round)
+        costs[i].microseconds =
+            std::min(costs[i].microseconds, static_cast<double>(nowNanoseconds() - start) / 1e3);
+    }
+  for (size_t i = 0; i < programs.size(); ++i)
+    TESSERA_TRY(measureEnergy(module, names[i], raw, options, costs[i]));
+  return costs;
+}
+
+std::vector<size_t> trueFront(std::span<const Cost> costs) {
+  std::vector<size_t> kept;
+  double fastest = std::numeric_limits<double>::infinity();
+  for (size_t i = 0; i < costs.size(); ++i)
+    if (i == 0 || costs[i].microseconds < 0.98 * fastest) {
+      kept.push_back(i);
+      fastest = costs[i].microseconds;
+    }
+  return kept;
+}
+
+} // namespace tessera::tune

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Install-time refinement of a curve: what its configurations take on this machine, and which of them are
+// worth having here.
+#pragma once
+
+#include "tessera/runtime/Program.h"
+#include "tessera/tune/Curve.h"
+
+namespace tessera::tune {
+
+/// What a user is ready to give up.
+struct Goal {
+  std::optional<double> loss;       ///< at most so many points
+  std::optional<double> minQuality; ///< the metric stays above this
+};
+
+/// The configurations that keep the goal with the curve's confidence, the exact one first. Fails when not
+/// even that one does, and says how near one can get.
+Result<std::vector<const Configuration *>> withinGoal(const Curve &curve, const Goal &goal);
+
+/// The configuration nearest to the goal that does not keep it, in words; "" when all do.
+std::string nearestMiss(const Curve &curve, const Goal &goal);
+
+struct Cost {
+  double microseconds = 0;  ///< of a batch: the best of all rounds
+  double joules = 0;        ///< of a batch
+  std::string energySource; ///< "measured" or "modelled"
+};
+
+/// What a batch costs in each of the programs, measured in turns. Inputs are random numbers from 0 to 1.
+Result<std::vector<Cost>> measureTogether(const std::shared_ptr<const Module> &module,
+                                          std::span<const std::string> programs, int64_t batch,
+                                          const ProgramOptions &options, double seconds);
+
+/// Of configurations in the order of their loss: those that are faster than all more exact ones.
+std::vector<size_t> trueFront(std::span<const Cost> costs);
+
+} // namespace tessera::tune

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A network as the tuner sees it: cut in front of each operation that has knobs, so that a change of one
+// operation is run from there on only. The compiler makes the cuts (driver/Segments.h) and a program for each
+// piece under each knob.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tessera::tune {
+
+/// An operation with what follows it up to the next one that can be tuned. Values that cross cuts have
+/// numbers; 0 is the network's input.
+struct Segment {
+  std::string name;                     ///< of the operation; "" for what stands before the first one
+  std::string kind;                     ///< "conv", "matmul", …
+  std::string shape;                    ///< equal text: the same work
+  double flops = 0;                     ///< for one sample
+  int32_t activation = -1;              ///< the value whose range int8 needs
+  std::vector<int32_t> inputs, outputs; ///< in the order of the programs' ports
+  std::vector<std::string> knobs;       ///< the first one is exact
+  std::vector<double> work;             ///< of each knob: arithmetic in units of f32, whatever the machine
+};
+
+struct Network {
+  std::string name;
+  std::vector<Segment> segments; ///< in order
+  int32_t values = 1, output = 0;
+
+  /// The program that runs segment `segment` under its knob `knob`.
+  static std::string programName(size_t segment, size_t knob) {
+    return "s" + std::to_string(segment) + "k" + std::to_string(knob);
+  }
+};
+
+/// A piece under a knob, the one of this index in the segment's list.
+struct PieceName {
+  size_t segment, index;
+  std::string knob;
+};
+
+/// Ranges of activations by operation, for knobs that need one.
+using Ranges = std::map<std::string, std::pair<float, float>>;
+
+} // namespace tessera::tune

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The page is a fixed text around the curve's JSON; a script in it draws. Nothing is loaded from elsewhere.
+#include "tessera/tune/Report.h"
+
+#include <nlohmann/json.hpp>
+
+namespace tessera::tune {
+
+static constexpr std::string_view head = R"html(<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>Tessera: what accuracy buys</title>
+<style>
+body{font:15px/1.45 system-ui,sans-serif;color:#1b2430;background:#fff;max-width:1080px;margin:2em auto;padding:0 1.2em}
+h1{font-size:1.6em;margin:0 0 .1em}h2{font-size:1.15em;margin:1.8em 0 .4em}p{margin:.4em 0;max-width:50em}
+.sub{color:#5b6675}table{border-collapse:collapse;font-size:13px}td,th{padding:3px 9px;text-align:left;border-bottom:1px solid #e3e8ee}
+th{font-weight:600;color:#45505f}td.n{text-align:right;font-variant-numeric:tabular-nums}.map{overflow-x:auto}
+.map th.k{writing-mode:vertical-rl;transform:rotate(180deg);vertical-align:bottom;font-weight:400;padding:6px 2px;border:0}
+.map td.c{padding:0;width:30px;min-width:30px;height:22px;text-align:center;font-size:10px;border:1px solid #fff}
+svg text{font:12px system-ui,sans-serif;fill:#45505f}#tip{position:absolute;display:none;background:#1b2430;color:#fff;font-size:12px;
+padding:7px 10px;border-radius:5px;pointer-events:none;max-width:420px;white-space:pre-line}
+.legend span{margin-right:1.4em}.dot{display:inline-block;width:10px;height:10px;border-radius:5px;margin-right:5px}
+</style></head><body><div id="tip"></div><div id="page"></div>
+<script>
+)html";
+
+static constexpr std::string_view script = R"html(
+const tip=document.getElementById('tip'),page=document.getElementById('page');
+const esc=t=>String(t).replace(/[&<>"]/g,c=>({'&':'&amp;','<':'&lt;','>':'&gt;','"':'&quot;'}[c]));
+const f=(v,d=2)=>Number(v).toFixed(d);
+document.addEventListener('mousemove',e=>{const t=e.target.closest('[data-tip]');if(!t){tip.style.display='none';return}
+ tip.textContent=t.dataset.tip;tip.style.display='block';
+ tip.style.left=Math.min(e.pageX+14,document.body.clientWidth-300)+'px';tip.style.top=(e.pageY+14)+'px'});
+const section=(title,html)=>{const d=document.createElement('section');d.innerHTML='<h2>'+title+'</h2>'+html;page.appendChild(d)};
+const chosen=curve.configurations.find(c=>c.name===curve.chosen);
+page.innerHTML='<h1>'+esc(curve.network)+'</h1><p class="sub">'+esc(curve.metric)+' on '+esc(curve.data)+': exact '+f(curve.baseline.quality)+
+ ' % on '+curve.baseline.n+' samples that the search did not see. Losses are paired: the same samples, exact and approximate.</p>';
+
+// The trade-off curve.
+const speed=c=>c.installed?c.installed.speedup:1/c.predicted.cost;
+const list=c=>Object.entries(c.knobs).map(([o,k])=>o+': '+k).join('\n')||'all operations exact';
+const base=curve.configurations[0].predicted.quality;
+const points=[];
+for(const c of curve.configurations){
+ points.push({x:base-c.predicted.quality,y:1/c.predicted.cost,kind:'predicted',c});
+ if(c.measured)points.push({x:c.measured.loss,y:speed(c),hi:c.measured.loss_hi,kind:c.shipped?'shipped':'measured',c});
+}
+const W=980,H=380,L=56,B=44,T=16,R=20,xs=points.map(p=>Math.max(p.x,p.hi||0)),x0=Math.min(0,...points.map(p=>p.x))-0.1,x1=Math.max(...xs)+0.1,
+ y0=0.9,y1=Math.max(...points.map(p=>p.y))*1.06;
+const X=v=>L+(v - x0)/(x1 - x0)*(W-L-R),Y=v=>H-B-(v - y0)/(y1 - y0)*(H-B-T);
+const colour={predicted:'#9aa6b4',measured:'#3b7dd8',shipped:'#1d9a5f'};
+let g='';
+const step=(a,b)=>{const raw=(b-a)/7,m=10**Math.floor(Math.log10(raw));return [1,2,5,10].map(k=>k*m).find(s=>s>=raw)};
+for(let s=step(x0,x1),v=Math.ceil(x0/s)*s;v<=x1;v+=s)g+=`<line x1="${X(v)}" x2="${X(v)}" y1="${T}" y2="${H-B}" stroke="#eef1f5"/><text x="${X(v)}" y="${H-B+17}" text-anchor="middle">${+v.toFixed(6)}</text>`;
+for(let s=step(y0,y1),v=Math.ceil(y0/s)*s;v<=y1;v+=s)g+=`<line x1="${L}" x2="${W-R}" y1="${Y(v)}" y2="${Y(v)}" stroke="#eef1f5"/><text x="${L-8}" y="${Y(v)+4}" text-anchor="end">${+v.toFixed(6)}</text>`;
+g+=`<text x="${(L+W)/2}" y="${H-6}" text-anchor="middle">loss, points of ${esc(curve.metric)}</text><text transform="translate(14 ${H/2}) rotate(-90)" text-anchor="middle">times as fast as exact</text>`;
+for(const p of points){const t=esc(p.c.name+(p.c.name===curve.chosen?' (runs by default)':'')+', '+p.kind+'\n'+f(p.y)+' times as fast, loss '+f(p.x)+' points'+(p.hi!==undefined?', below '+f(p.hi)+' with '+f(100*curve.confidence,0)+' % confidence':'')+'\n'+list(p.c));
+ if(p.hi!==undefined)g+=`<line x1="${X(p.x)}" x2="${X(p.hi)}" y1="${Y(p.y)}" y2="${Y(p.y)}" stroke="${colour[p.kind]}" stroke-opacity=".45" stroke-width="2"/>`;
+ g+=`<circle cx="${X(p.x)}" cy="${Y(p.y)}" r="${p.c.name===curve.chosen&&p.kind!=='predicted'?8:5}" fill="${p.kind==='predicted'?'#fff':colour[p.kind]}" stroke="${colour[p.kind]}" stroke-width="2" data-tip="${t}"/>`}
+section('The trade-off',`<p class="legend"><span><i class="dot" style="border:2px solid #9aa6b4;width:7px;height:7px"></i>predicted</span><span><i class="dot" style="background:#3b7dd8"></i>measured on samples the search did not see</span><span><i class="dot" style="background:#1d9a5f"></i>shipped</span><span class="sub">bars reach to where the loss stays below</span></p><svg viewBox="0 0 ${W} ${H}" width="100%">${g}</svg>`);
+
+// Sensitivity.
+const knobs=[...new Set(curve.operations.flatMap(o=>Object.keys(o.knobs)))];
+const worst=Math.max(0.01,...curve.operations.flatMap(o=>Object.values(o.knobs).map(k=>-k.quality_change)));
+let m='<table><tr><th>operation</th><th class="n">share of time</th>'+knobs.map(k=>'<th class="k">'+esc(k)+'</th>').join('')+'</tr>';
+const all=curve.operations.reduce((s,o)=>s+o.time_us,0)||1;
+for(const o of curve.operations){m+='<tr><td>'+esc(o.name)+' <span class="sub">'+esc(o.kind)+'</span></td><td class="n">'+f(100*o.time_us/all,1)+' %</td>';
+ for(const k of knobs){const r=o.knobs[k];if(!r){m+='<td class="c" style="background:#f5f7f9" data-tip="not faster here, or not one of its knobs"></td>';continue}
+  const s=Math.max(0,Math.min(1,Math.sqrt(Math.max(0,-r.quality_change)/worst)));
+  m+=`<td class="c" style="background:rgb(${Math.round(214+36*s)},${Math.round(240-150*s)},${Math.round(222-140*s)})" data-tip="${esc(o.name+' with '+k+' alone\nquality '+(r.quality_change>0?'+':'')+f(r.quality_change)+' points\nown error '+f(100*r.error)+' %\n'+f(o.time_us/r.time_us)+' times as fast')}">${f(r.quality_change,1)}</td>`}
+ m+='</tr>'}
+section('How sensitive each operation is','<p class="sub">Change of quality in points when this operation alone runs under a knob.</p><div class="map">'+m+'</table></div>');
+
+// What each layer was given.
+let w='<table><tr><th>operation</th><th>given</th><th>why</th></tr>';
+for(const o of curve.operations){const k=chosen.knobs[o.name],r=k&&o.knobs[k];let why;
+ if(r)why=f(o.time_us/r.time_us)+' times as fast, '+f(-r.quality_change)+' points alone; '+f(100*(o.time_us-r.time_us)/all,1)+' % of the exact time saved';
+ else if(chosen.knobs[o.name])why='chosen with the others';
+ else if(!Object.keys(o.knobs).length)why='no knob is faster here';
+ else why='its '+f(100*o.time_us/all,1)+' % of the time are not worth what they cost elsewhere';
+ w+='<tr><td>'+esc(o.name)+'</td><td>'+esc(k||'f32, exact')+'</td><td>'+why+'</td></tr>'}
+section('What each operation was given in '+esc(curve.chosen),w+'</table>');
+
+// All configurations.
+let a='<table><tr><th></th><th class="n">times as fast</th><th class="n">time</th><th class="n">energy</th><th class="n">quality</th><th class="n">loss</th><th class="n">below</th><th class="n">predicted</th><th class="n">operations</th></tr>';
+for(const c of curve.configurations)a+='<tr data-tip="'+esc(list(c))+'"><td>'+esc(c.name)+(c.shipped?' · shipped':'')+'</td><td class="n">'+f(speed(c))+'</td><td class="n">'+(c.installed?f(c.installed.time_us/1000)+' ms':'–')+'</td><td class="n">'+(c.installed?f(1000*c.installed.energy_j)+' mJ '+esc(c.installed.energy_source):'–')+'</td><td class="n">'+(c.measured?f(c.measured.quality):'–')+'</td><td class="n">'+(c.measured?f(c.measured.loss):'–')+'</td><td class="n">'+(c.measured?f(c.measured.loss_hi):'–')+'</td><td class="n">'+f(c.predicted.quality)+' ('+f(c.predicted.lo)+' to '+f(c.predicted.hi)+')</td><td class="n">'+Object.keys(c.knobs).length+'</td></tr>';
+section('Configurations',a+'</table>');
+
+// The controller.
+if(timeline.length){const n=timeline.length,ms=timeline.map(t=>t.ms),top=Math.max(...ms,...timeline.map(t=>t.goal_ms||0))*1.1,names=curve.configurations.filter(c=>c.shipped).map(c=>c.name);
+ const TX=i=>L+i/Math.max(1,n-1)*(W-L-R),TY=v=>210-v/top*180,CY=c=>250+names.indexOf(c)/Math.max(1,names.length-1)*90;let t='';
+ t+=`<polyline fill="none" stroke="#3b7dd8" stroke-width="1.2" points="${ms.map((v,i)=>TX(i)+','+TY(v)).join(' ')}"/>`;
+ const goal=timeline.find(e=>e.goal_ms);if(goal)t+=`<line x1="${L}" x2="${W-R}" y1="${TY(goal.goal_ms)}" y2="${TY(goal.goal_ms)}" stroke="#d2453d" stroke-dasharray="5 4"/><text x="${W-R}" y="${TY(goal.goal_ms)-5}" text-anchor="end">goal ${f(goal.goal_ms)} ms</text>`;
+ let d='';timeline.forEach((e,i)=>{d+=(i?' L':'M')+TX(i)+','+CY(timeline[Math.max(0,i-1)].configuration)+' L'+TX(i)+','+CY(e.configuration)});
+ t+=`<path d="${d}" fill="none" stroke="#1d9a5f" stroke-width="2"/>`;names.forEach(c=>t+=`<text x="${L-8}" y="${CY(c)+4}" text-anchor="end">${esc(c)}</text>`);
+ timeline.forEach((e,i)=>{if(e.cause)t+=`<circle cx="${TX(i)}" cy="${CY(e.configuration)}" r="5" fill="#fff" stroke="#1d9a5f" stroke-width="2" data-tip="${esc('batch '+e.batch+': '+e.configuration+'\n'+e.cause)}"/>`});
+ t+=`<text x="${L-8}" y="${TY(top/1.1)}" text-anchor="end">${f(top/1.1,1)} ms</text><text x="${L-8}" y="214" text-anchor="end">0</text>`;
+ section('What the controller did',`<p class="sub">Time of each batch, and the configuration it ran; circles are adaptations, hover for their cause.</p><svg viewBox="0 0 ${W} 360" width="100%">${t}</svg>`)}
+
+const u=curve.tuning;
+section('What tuning cost','<table><tr><td>samples for the search, for validation</td><td class="n">'+u.images+', '+u.validated+'</td></tr><tr><td>profiles</td><td class="n">'+f(u.profile_s,1)+' s</td></tr><tr><td>search</td><td class="n">'+f(u.search_s)+' s</td></tr><tr><td>validation</td><td class="n">'+f(u.validate_s,1)+' s</td></tr><tr><td>runs over samples</td><td class="n">'+u.evaluations+'</td></tr><tr><td>mean error of predictions</td><td class="n">'+f(u.prediction_error)+' points</td></tr><tr><td>scale of the outputs\' changes</td><td class="n">'+f(u.scale)+'</td></tr><tr><td>seed</td><td class="n">'+u.seed+'</td></tr></table><p class="sub">Program '+esc(curve.program.slice(0,16))+'…</p>');
+</script></body></html>
+)html";
+
+// In a script element, "</script>" ends it wherever it stands.
+static std::string embedded(std::string json) {
+  for (size_t at = 0; (at = json.find("</", at)) != std::string::npos; at += 3)
+    json.insert(at + 1, "\\");
+  return json;
+}
+
+Result<std::string> reportPage(const Curve &curve, std::string_view timeline) {
+  nlohmann::json lines = nlohmann::json::array();
+  for (size_t begin = 0, number = 1; begin < timeline.size(); ++number) {
+    const size_t end = std::min(timeline.find('\n', begin), timeline.size());
+    nlohmann::json line = nlohmann::json::parse(timeline.substr(begin, end - begin), nullptr, false);
+    auto has = [&](const char *name, auto is) { return line.contains(name) && (line[name].*is)(); };
+    using Json = nlohmann::json;
+    if (!line.is_object() || !has("batch", &Json::is_number) || !has("ms", &Json::is_number) ||
+        !has("configuration", &Json::is_string))
+      return fail(StatusCode::InvalidArgument, "line ", number,
+                  " of the log is none of a controller; 'tessera eval --log' writes them");
+    lines.push_back(std::move(line));
+    begin = end + 1;
+  }
+  return concat(head, "const curve=", embedded(curveJson(curve)),
+                ";\nconst timeline=", embedded(lines.dump()), ";\n", script);
+}
+
+} // namespace tessera::tune

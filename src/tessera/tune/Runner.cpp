@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tessera/tune/Runner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tessera::tune {
+
+static Result<std::span<const float>> floats(Buffer &buffer) {
+  if (buffer.type() != ElementType::F32)
+    return fail(StatusCode::Unsupported, "a value between two operations is ", buffer.describe(),
+                "; only networks in f32 can be tuned");
+  TESSERA_ASSIGN(const std::byte *memory, buffer.hostRead());
+  return std::span(reinterpret_cast<const float *>(memory), buffer.bytes() / sizeof(float));
+}
+
+Result<Runner> Runner::create(const Network &network, const Feed &feed, std::shared_ptr<const Module> exact,
+                              int64_t batch, unsigned threads) {
+  Runner runner;
+  runner.network = &network;
+  runner.feed = &feed;
+  runner.batch = feed.fixedBatch() >= 0 ? feed.fixedBatch() : batch;
+  runner.threads = threads;
+  runner.exactModule = std::move(exact);
+  runner.modules.resize(network.segments.size());
+  runner.lastUse.assign(static_cast<size_t>(network.values), 0);
+  for (size_t s = 0; s < network.segments.size(); ++s) {
+    runner.modules[s].resize(network.segments[s].knobs.size());
+    for (int32_t v : network.segments[s].inputs)
+      runner.lastUse[static_cast<size_t>(v)] = s;
+    TESSERA_ASSIGN(std::shared_ptr<Program> program, runner.open(s, 0));
+    runner.programs.push_back(std::move(program));
+  }
+  runner.lastUse[static_cast<size_t>(network.output)] = network.segments.size();
+  return runner;
+}
+
+Result<std::shared_ptr<Program>> Runner::open(size_t segment, uint16_t knob, bool profiled) const {
+  ProgramOptions options;
+  options.threads = threads;
+  options.profile = profiled;
+  return Program::open(knob ? modules[segment][knob] : exactModule, Network::programName(segment, knob),
+                       options);
+}
+
+Result<std::vector<Runner::Values>> Runner::feedAll(const Items &items, std::vector<int64_t> &rows) const {
+  std::vector<Values> all;
+  for (size_t begin = 0; begin < items.size(); begin += static_cast<size_t>(batch)) {
+    const size_t now = std::min(static_cast<size_t>(batch), items.size() - begin);
+    TESSERA_ASSIGN(BufferRef input, feed->batch(std::span(items).subspan(begin, now)));
+    all.emplace_back(static_cast<size_t>(network->values));
+    all.back()[0] = std::move(input);
+    rows.push_back(static_cast<int64_t>(now));
+  }
+  return all;
+}
+
+Status Runner::launch(Program &program, size_t segment, Values &values) const {
+  const Segment &info = network->segments[segment];
+  std::vector<Buffer *> inputs;
+  for (int32_t v : info.inputs)
+    inputs.push_back(values[static_cast<size_t>(v)].get());
+  std::vector<BufferRef> outputs(info.outputs.size());
+  TESSERA_TRY(program.launch(inputs, outputs));
+  for (size_t i = 0; i < outputs.size(); ++i)
+    values[static_cast<size_t>(info.outputs[i])] = outputs[i];
+  for (int32_t v : info.inputs)
+    if (lastUse[static_cast<size_t>(v)] <= segment)
+      values[static_cast<size_t>(v)] = nullptr;
+  return Status();
+}
+
+Status Runner::finish(std::span<const std::shared_ptr<Program>> chain, size_t from, Values &values,
+                      int64_t rows, Scores &scores) const {
+  for (size_t s = from; s < network->segments.size(); ++s)
+    TESSERA_TRY(launch(*chain[s], s, values));
+  Buffer &output = *values[static_cast<size_t>(network->output)];
+  const int64_t count = output.shape().empty() ? 0 : output.shape()[0];
+  return appendScores(output, network->name, std::max(count, rows), rows, scores);
+}
+
+Result<Runner::Exact> Runner::runExact(const Items &items) const {
+  Exact exact;
+  const float inf = std::numeric_limits<float>::infinity();
+  exact.ranges.assign(network->segments.size(), {inf, -inf});
+  std::vector<int64_t> rows;
+  TESSERA_ASSIGN(std::vector<Values> all, feedAll(items, rows));
+  for (size_t b = 0; b < all.size(); ++b) {
+    for (size_t s = 0; s < network->segments.size(); ++s) {
+      if (int32_t v = network->segments[s].activation; v >= 0) {
+        TESSERA_ASSIGN(std::span<const float> numbers, floats(*all[b][static_cast<size_t>(v)]));
+        auto [low, high] = std::minmax_element(numbers.begin(), numbers.end());
+        if (low != numbers.end()) {
+          exact.ranges[s].first = std::min(exact.ranges[s].first, *low);
+          exact.ranges[s].second = std::max(exact.ranges[s].second, *high);
+        }
+      }
+      TESSERA_TRY(launch(*programs[s], s, all[b]));
+    }
+    TESSERA_TRY(finish(programs, network->segments.size(), all[b], rows[b], exact.scores));
+    all[b].clear();
+  }
+  return exact;
+}
+
+Result<Scores> Runner::run(std::span<const uint16_t> picks, const Items &items) const {
+  std::vector<std::shared_ptr<Program>> chain = programs;
+  for (size_t s = 0; s < picks.size(); ++s)
+    if (picks[s]) {
+      TESSERA_ASSIGN(chain[s], open(s, picks[s]));
+    }
+  Scores scores;
+  for (size_t begin = 0; begin < items.size(); begin += static_cast<size_t>(batch)) {
+    std::vector<int64_t> rows;
+    TESSERA_ASSIGN(std::vector<Values> one,
+                   feedAll(Items(items.begin() + static_cast<ptrdiff_t>(begin),
+                                 items.begin() + static_cast<ptrdiff_t>(std::min(
+                                                     items.size(), begin + static_cast<size_t>(batch)))),
+                           rows));
+    TESSERA_TRY(finish(chain, 0, one[0], rows[0], scores));
+  }
+  return scores;
+}
+
+Status Runner::start(const Items &items) {
+  keptRows.clear();
+  at = 0;
+  TESSERA_ASSIGN(kept, feedAll(items, keptRows));
+  return Status();
+}
+
+Status Runner::advance() {
+  for (Values &values : kept)
+    TESSERA_TRY(launch(*programs[at], at, values));
+  ++at;
+  return Status();
+}
+
+// The fastest run of each node, added up.
+static double kernelMicroseconds(Program &program) {
+  double ns = 0;
+  std::vector<NodeProfile> nodes = program.profile()->snapshot();
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    const int32_t version = program.staticVersions()[n];
+    if (version < 0 ||
+        program.plan().nodes[n].versions[static_cast<size_t>(version)].note != "copy between layouts")
+      ns += static_cast<double>(nodes[n].minNs);
+  }
+  return ns / 1e3;
+}
+
+Result<std::vector<double>> Runner::measure(std::span<const uint16_t> knobs) const {
+  std::vector<std::shared_ptr<Program>> variants;
+  for (uint16_t knob : knobs) {
+    TESSERA_ASSIGN(std::shared_ptr<Program> program, open(at, knob, /*profiled=*/true));
+    variants.push_back(std::move(program));
+  }
+  for (int round = 0; round < 9; ++round)
+    for (auto &program : variants) {
+      Values values = kept[0];
+      TESSERA_TRY(launch(*program, at, values));
+    }
+  std::vector<double> times;
+  for (auto &program : variants)
+    times.push_back(kernelMicroseconds(*program));
+  return times;
+}
+
+Result<Runner::Profiled> Runner::profile(uint16_t knob) const {
+  TESSERA_ASSIGN(std::shared_ptr<Program> variant, open(at, knob));
+  Profiled result;
+  double error = 0, size = 0;
+  const auto watched = static_cast<size_t>(network->segments[at].outputs[0]);
+  for (size_t b = 0; b < kept.size(); ++b) {
+    Values values = kept[b];
+    TESSERA_TRY(launch(*variant, at, values));
+    // One batch is enough to say how far off the operation itself is.
+    if (b == 0) {
+      Values golden = kept[b];
+      TESSERA_TRY(launch(*programs[at], at, golden));
+      TESSERA_ASSIGN(std::span<const float> got, floats(*values[watched]));
+      TESSERA_ASSIGN(std::span<const float> wanted, floats(*golden[watched]));
+      for (size_t i = 0; i < wanted.size(); ++i) {
+        const double d = double(got[i]) - double(wanted[i]);
+        error += d * d;
+        size += double(wanted[i]) * double(wanted[i]);
+      }
+    }
+    TESSERA_TRY(finish(programs, at + 1, values, keptRows[b], result.scores));
+  }
+  result.error = size > 0 ? std::sqrt(error / size) : error > 0 ? 1 : 0;
+  return result;
+}
+
+} // namespace tessera::tune

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tessera/tune/Tuner.h"
+
+#include "tessera/base/CpuInfo.h"
+#include "tessera/base/File.h"
+#include "tessera/runtime/Trace.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::tune {
+
+using Json = nlohmann::json;
+
+static double since(uint64_t start) { return static_cast<double>(nowNanoseconds() - start) / 1e9; }
+
+void Tuner::tell(const std::string &text) const {
+  if (!options.quiet)
+    std::fprintf(stderr, "%s\n", text.c_str());
+}
+
+Result<Curve> Tuner::tune() {
+  TESSERA_TRY(prepare());
+  uint64_t start = nowNanoseconds();
+  TESSERA_TRY(profile());
+  cost.profileSeconds = since(start);
+  TESSERA_TRY(search());
+  start = nowNanoseconds();
+  TESSERA_TRY(validate());
+  cost.validateSeconds = since(start);
+  return curve();
+}
+
+// Samples dealt out, the exact pieces compiled and run.
+Status Tuner::prepare() {
+  const int64_t end = options.limit ? std::min(data.size(), options.skip + options.limit) : data.size();
+  if (options.skip >= end)
+    return fail(StatusCode::InvalidArgument, "--skip: ", data.name, " has ", data.size(),
+                " samples, but got ", options.skip);
+  const int64_t count = end - options.skip;
+  if (options.images >= count)
+    return fail(StatusCode::InvalidArgument, "--images: expected fewer than the ", count,
+                " samples of the data, so that some are left to validate with, but got ", options.images);
+  std::vector<int32_t> labels;
+  for (int64_t i = options.skip; i < end; ++i)
+    labels.push_back(static_cast<int32_t>(data.label[static_cast<size_t>(i)]));
+  const double shares[] = {static_cast<double>(options.images), static_cast<double>(count - options.images)};
+  auto parts = stratifiedSplit(labels, shares, options.seed);
+  for (std::vector<int64_t> &part : parts)
+    for (int64_t &item : part)
+      item += options.skip;
+  searchItems = std::move(parts[0]);
+  heldBack = std::move(parts[1]);
+  cost.seed = options.seed;
+  cost.images = static_cast<int64_t>(searchItems.size());
+  cost.validated = static_cast<int64_t>(heldBack.size());
+  cost.batch = options.batch;
+
+  std::string key = concat(program, " ", TESSERA_VERSION, " ", data.name, " ", options.skip, " ", end, " ",
+                           options.images, " ", options.batch, " ", options.seed, " ", options.metric.k);
+  for (float v : options.normalise.mean)
+    key += concat(" ", v);
+  for (const Segment &segment : network.segments)
+    for (const std::string &knob : segment.knobs)
+      key += " " + knob;
+  TESSERA_ASSIGN(journal, Journal::open(options.folder + "/journal.jsonl", key));
+  if (journal->size())
+    tell(concat("going on with ", journal->size(), " results of an earlier run in '", options.folder, "'"));
+  TESSERA_ASSIGN(costs, Journal::open(options.costs, concat("costs ", TESSERA_VERSION, " ", cpuInfo().name,
+                                                            " ", cpuFeatureString())));
+
+  std::vector<PieceName> pieces;
+  for (size_t s = 0; s < network.segments.size(); ++s)
+    pieces.push_back({s, 0, network.segments[s].knobs[0]});
+  TESSERA_ASSIGN(std::shared_ptr<const Module> module, compile(pieces, "exact"));
+  TESSERA_ASSIGN(feed, Feed::match(data, module->plan().programs[0], options.normalise));
+  TESSERA_ASSIGN(runner, Runner::create(network, *feed, module, options.batch, options.threads));
+  TESSERA_ASSIGN(Runner::Exact found, runner->runExact(searchItems));
+  for (float score : found.scores.values)
+    if (!std::isfinite(score))
+      return fail(StatusCode::InvalidArgument, "'", network.name,
+                  "' gives scores that are no numbers on exact data; nothing can be compared with them");
+  exact = std::move(found.scores);
+  for (size_t s = 0; s < network.segments.size(); ++s)
+    if (network.segments[s].activation >= 0)
+      ranges[network.segments[s].name] = found.ranges[s];
+  std::vector<int32_t> own;
+  for (int64_t item : searchItems)
+    own.push_back(static_cast<int32_t>(data.label[static_cast<size_t>(item)]));
+  model.emplace(exact, std::move(own), options.metric.k);
+  return Status();
+}
+
+Result<std::shared_ptr<const Module>> Tuner::compile(std::span<const PieceName> pieces,
+                                                     const std::string &name) {
+  const std::string path = concat(options.folder, "/", name, ".tsx");
+  if (!journal->find("compiled " + name) || !fileExists(path)) {
+    TESSERA_TRY(compiler(pieces, ranges, path));
+    TESSERA_TRY(journal->add("compiled " + name, true));
+  }
+  return Module::load(path);
+}
+
+Status Tuner::profile() {
+  TESSERA_TRY(runner->start(searchItems));
+  for (size_t s = 0; s < network.segments.size(); ++s) {
+    TESSERA_TRY(profileSegment(s));
+    TESSERA_TRY(runner->advance());
+  }
+  return Status();
+}
+
+// Measured times, from the table of this machine where they are known.
+Status Tuner::costsOf(size_t segment, std::span<const uint16_t> available,
+                      std::vector<double> &microseconds) {
+  const Segment &info = network.segments[segment];
+  auto key = [&](size_t k) {
+    return concat(info.name.empty() ? network.name : info.shape, " | ", info.knobs[k], " | batch ",
+                  options.batch, ", ", options.threads, " threads");
+  };
+  std::vector<uint16_t> missing;
+  for (uint16_t k : available)
+    if (const Json *known = costs->find(key(k)); known && known->is_number())
+      microseconds[k] = known->get<double>();
+    else
+      missing.push_back(k);
+  if (missing.empty())
+    return Status();
+  // Whoever is measured anew is compared with the exact piece under the same load.
+  if (missing[0] != 0)
+    missing.insert(missing.begin(), 0);
+  TESSERA_ASSIGN(std::vector<double> times, runner->measure(missing));
+  const double known = microseconds[0] > 0 ? microseconds[0] : times[0];
+  for (size_t i = 0; i < missing.size(); ++i) {
+    if (missing[i] == 0 && microseconds[0] > 0)
+      continue;
+    microseconds[missing[i]] = times[0] > 0 ? times[i] / times[0] * known : times[i];
+    TESSERA_TRY(costs->add(key(missing[i]), microseconds[missing[i]]));
+  }
+  return Status();
+}
+
+// The knobs of a segment for which there is code, the exact one first.
+Result<std::vector<uint16_t>> Tuner::compileVariants(size_t segment) {
+  const Segment &info = network.segments[segment];
+  std::vector<uint16_t> available = {0};
+  std::vector<PieceName> pieces;
+  for (size_t k = 1; k < info.knobs.size(); ++k)
+    pieces.push_back({segment, k, info.knobs[k]});
+  if (pieces.empty())
+    return available;
+  Result<std::shared_ptr<const Module>> all = compile(pieces, concat("piece", segment));
+  for (const PieceName &piece : pieces) {
+    // When they do not compile together, each is tried alone.
+    Result<std::shared_ptr<const Module>> module =
+        all.ok() ? all : compile({&piece, 1}, concat("piece", segment, "-", piece.index));
+    if (!module.ok() && module.status().code() != StatusCode::Unsupported)
+      return module.status();
+    if (!module.ok()) {
+      tell(concat("left out: ", info.name, " with ", piece.knob, ": ", module.status().message()));
+      continue;
+    }
+    runner->add(segment, piece.index, *module);
+    available.push_back(static_cast<uint16_t>(piece.index));
+  }
+  return available;
+}
+
+Status Tuner::profileSegment(size_t segment) {
+  const Segment &info = network.segments[segment];
+  TESSERA_ASSIGN(const std::vector<uint16_t> available, compileVariants(segment));
+  std::vector<double> microseconds(info.knobs.size());
+  TESSERA_TRY(costsOf(segment, available, microseconds));
+  exactMicroseconds.push_back(microseconds[0]);
+  Operation op;
+  op.name = info.name;
+  op.choices = {{info.knobs[0], microseconds[0], 0}};
+  input.noise.push_back({0});
+  knobs.push_back({0});
+  records.emplace_back();
+  const double quality = share(model->exactCorrect());
+  for (uint16_t k : available) {
+    // What is not faster is of no use, however good it is.
+    if (k == 0 || microseconds[k] > 0.97 * microseconds[0])
+      continue;
+    const std::string id = concat("profile ", info.name, " ", info.knobs[k]);
+    Scores scores;
+    scores.items = exact.items;
+    scores.classes = exact.classes;
+    double error = 0;
+    if (const Json *old = journal->find(id)) {
+      scores.values = old->at("scores").get<std::vector<float>>();
+      error = old->at("error").get<double>();
+    } else {
+      TESSERA_ASSIGN(Runner::Profiled profiled, runner->profile(k));
+      scores = std::move(profiled.scores);
+      error = profiled.error;
+      TESSERA_TRY(journal->add(id, {{"error", error}, {"scores", scores.values}}));
+      ++cost.evaluations;
+    }
+    if (!std::all_of(scores.values.begin(), scores.values.end(), [](float v) { return std::isfinite(v); }))
+      continue;
+    const auto choice = op.choices.size();
+    model->add(segment, choice, scores);
+    std::vector<uint16_t> alone(network.segments.size(), 0);
+    alone[segment] = static_cast<uint16_t>(choice);
+    const double loss = model->predict(alone).loss();
+    op.choices.push_back({info.knobs[k], microseconds[k], loss});
+    input.noise.back().push_back(meanSquaredChange(scores, exact));
+    knobs.back().push_back(k);
+    records.back().push_back({info.knobs[k], -100 * loss, error, microseconds[k]});
+  }
+  if (!info.name.empty())
+    tell(concat("profiled ", info.name, ": ", op.choices.size() - 1, " of ", info.knobs.size() - 1,
+                " knobs are faster here (quality was ", std::round(1e4 * quality) / 100, ")"));
+  input.operations.push_back(std::move(op));
+  return Status();
+}
+
+double Tuner::costOf(std::span<const uint16_t> picks) const {
+  double own = 0, all = 0;
+  for (size_t i = 0; i < picks.size(); ++i) {
+    own += input.operations[i].choices[picks[i]].cost;
+    all += exactMicroseconds[i];
+  }
+  return all > 0 ? own / all : 1;
+}
+
+std::string Tuner::spell(std::span<const uint16_t> picks) const {
+  std::string text;
+  for (size_t i = 0; i < picks.size(); ++i)
+    if (picks[i])
+      text += concat(text.empty() ? "" : ",", network.segments[i].name, "=",
+                     input.operations[i].choices[picks[i]].knob);
+  return text;
+}
+
+// The loss on the samples of the search, by running it.
+Result<double> Tuner::measureOnProfile(std::span<const uint16_t> picks) {
+  const std::string id = "search " + spell(picks);
+  if (const Json *old = journal->find(id))
+    return old->get<double>();
+  std::vector<uint16_t> chain;
+  std::vector<int32_t> labels;
+  for (size_t i = 0; i < picks.size(); ++i)
+    chain.push_back(knobs[i][picks[i]]);
+  for (int64_t item : searchItems)
+    labels.push_back(static_cast<int32_t>(data.label[static_cast<size_t>(item)]));
+  TESSERA_ASSIGN(Scores scores, runner->run(chain, searchItems));
+  ++cost.evaluations;
+  const double loss =
+      pairedLoss(model->exactCorrect(), correctItems(scores, labels, options.metric.k)).loss();
+  TESSERA_TRY(journal->add(id, loss));
+  return loss;
+}
+
+static int64_t countApproximated(std::span<const uint16_t> picks) {
+  return static_cast<int64_t>(picks.size()) - std::count(picks.begin(), picks.end(), 0);
+}
+
+Status Tuner::search() {
+  input.model = &*model;
+  input.corrected = &corrected;
+  SearchOptions search;
+  search.maxLoss = options.maxLoss / 100;
+  search.seed = options.seed;
+  auto timed = [&](const SearchInput &in) {
+    const uint64_t start = nowNanoseconds();
+    std::vector<Point> front = searchFront(in, search);
+    cost.searchSeconds += since(start);
+    return front;
+  };
+  // A few measured configurations say by how much changes of outputs add up, and what the sum misses.
+  std::vector<std::vector<uint16_t>> tried;
+  std::vector<double> losses;
+  for (const Point &p : spread(timed(input), 6)) {
+    if (countApproximated(p.picks) == 0)
+      continue;
+    TESSERA_ASSIGN(const double loss, measureOnProfile(p.picks));
+    tried.push_back(p.picks);
+    losses.push_back(loss);
+  }
+  model->fitScale(tried, losses);
+  cost.scale = model->scale();
+  for (size_t i = 0; i < tried.size(); ++i)
+    corrected.observe(model->predict(tried[i]).loss(), countApproximated(tried[i]), losses[i]);
+  tell(concat("outputs' changes add up with the factor ", model->scale()));
+
+  std::vector<Point> points = spread(timed(input), static_cast<size_t>(options.candidates));
+  // The same with costs that know no machine, for those that this one is not.
+  SearchInput portable = input;
+  for (size_t i = 0; i < portable.operations.size(); ++i)
+    for (size_t c = 0; c < portable.operations[i].choices.size(); ++c)
+      portable.operations[i].choices[c].cost =
+          network.segments[i].work.empty() ? 0 : network.segments[i].work[knobs[i][c]];
+  for (Point &p : spread(timed(portable), static_cast<size_t>(std::max<int64_t>(1, options.candidates / 4))))
+    points.push_back(std::move(p));
+  // Plain conversions: one precision for all, as other tools make them.
+  for (const std::string knob : {"int8", "bf16"}) {
+    Point plain;
+    plain.picks.assign(input.operations.size(), 0);
+    for (size_t i = 0; i < plain.picks.size(); ++i)
+      for (size_t c = 1; c < input.operations[i].choices.size(); ++c)
+        if (input.operations[i].choices[c].knob == knob)
+          plain.picks[i] = static_cast<uint16_t>(c);
+    points.push_back(std::move(plain));
+  }
+  double error = 0;
+  for (const Point &p : points) {
+    auto same = [&](const Candidate &c) { return c.picks == p.picks; };
+    if (countApproximated(p.picks) == 0 || std::any_of(candidates.begin(), candidates.end(), same))
+      continue;
+    Candidate candidate;
+    candidate.picks = p.picks;
+    candidate.cost = costOf(p.picks);
+    candidate.predicted = predict(input, p.picks);
+    candidates.push_back(std::move(candidate));
+    TESSERA_ASSIGN(const double loss, measureOnProfile(p.picks));
+    error += std::fabs(candidates.back().predicted.loss - loss);
+  }
+  cost.predictionError = candidates.empty() ? 0 : 100 * error / static_cast<double>(candidates.size());
+  tell(concat("search: ", candidates.size(), " candidates in ", cost.searchSeconds,
+              " s, mean error of prediction ", cost.predictionError, " points"));
+  return Status();
+}
+
+Status Tuner::validateOn(Candidate &candidate, const Items &items, const std::string &stage,
+                         std::span<const uint8_t> before) {
+  const std::string id = concat("validate ", stage, " ", spell(candidate.picks));
+  PairedLoss loss;
+  int64_t right = 0;
+  if (const Json *old = journal->find(id); old && old->is_array() && old->size() == 3) {
+    loss = {static_cast<int64_t>(items.size()), (*old)[0].get<int64_t>(), (*old)[1].get<int64_t>()};
+    right = (*old)[2].get<int64_t>();
+  } else {
+    std::vector<uint16_t> chain;
+    std::vector<int32_t> labels;
+    for (size_t i = 0; i < candidate.picks.size(); ++i)
+      chain.push_back(knobs[i][candidate.picks[i]]);
+    for (int64_t item : items)
+      labels.push_back(static_cast<int32_t>(data.label[static_cast<size_t>(item)]));
+    TESSERA_ASSIGN(Scores scores, runner->run(chain, items));
+    ++cost.evaluations;
+    const std::vector<uint8_t> after = correctItems(scores, labels, options.metric.k);
+    loss = pairedLoss(before, after);
+    right = std::count(after.begin(), after.end(), 1);
+    TESSERA_TRY(journal->add(id, Json::array({loss.lost, loss.won, right})));
+  }
+  candidate.measured.count += loss.count;
+  candidate.measured.lost += loss.lost;
+  candidate.measured.won += loss.won;
+  candidate.right += right;
+  return Status();
+}
+
+// Races: a quarter of the samples decides who is worth the rest.
+Status Tuner::validate() {
+  std::vector<int32_t> labels;
+  for (int64_t item : heldBack)
+    labels.push_back(static_cast<int32_t>(data.label[static_cast<size_t>(item)]));
+  const Json *old = journal->find("validate exact");
+  if (old && old->is_array()) {
+    exactRight = old->get<std::vector<uint8_t>>();
+  } else {
+    TESSERA_ASSIGN(Runner::Exact found, runner->runExact(heldBack));
+    exactRight = correctItems(found.scores, labels, options.metric.k);
+    TESSERA_TRY(journal->add("validate exact", exactRight));
+  }
+  // Samples are ordered by number; every fourth is as good as any quarter.
+  Items first, rest;
+  std::vector<uint8_t> firstRight, restRight;
+  for (size_t i = 0; i < heldBack.size(); ++i) {
+    (i % 4 ? rest : first).push_back(heldBack[i]);
+    (i % 4 ? restRight : firstRight).push_back(exactRight[i]);
+  }
+  for (Candidate &c : candidates)
+    TESSERA_TRY(validateOn(c, first, "first", firstRight));
+  const double z = normalQuantile(options.confidence);
+  for (Candidate &c : candidates) {
+    const PairedLoss &m = c.measured;
+    const double deviation = std::sqrt(double(m.lost + m.won) + 1) / double(m.count);
+    c.dropped = m.loss() - z * deviation > options.maxLoss / 100;
+    for (const Candidate &other : candidates)
+      c.dropped = c.dropped || (&other != &c && other.cost < 0.9 * c.cost &&
+                                other.measured.loss() + deviation <= m.loss());
+  }
+  for (Candidate &c : candidates)
+    if (!c.dropped)
+      TESSERA_TRY(validateOn(c, rest, "rest", restRight));
+  return Status();
+}
+
+Configuration Tuner::describe(const Candidate &candidate) const {
+  Configuration c;
+  for (size_t i = 0; i < candidate.picks.size(); ++i)
+    if (candidate.picks[i])
+      c.knobs[network.segments[i].name] = input.operations[i].choices[candidate.picks[i]].knob;
+  const double z = normalQuantile(0.5 + options.confidence / 2);
+  const double before = 100 * share(model->exactCorrect());
+  c.predicted.quality = before - 100 * candidate.predicted.loss;
+  c.predicted.low = c.predicted.quality - 100 * z * candidate.predicted.deviation;
+  c.predicted.high = c.predicted.quality + 100 * z * candidate.predicted.deviation;
+  c.predicted.cost = candidate.cost;
+  const PairedLoss &m = candidate.measured;
+  const Interval interval = wilson(candidate.right, m.count, options.confidence);
+  c.measured = {100 * double(candidate.right) / double(m.count),
+                100 * interval.low,
+                100 * interval.high,
+                100 * m.loss(),
+                100 * m.upperBound(options.confidence),
+                m.count};
+  return c;
+}
+
+Curve Tuner::curve() const {
+  Curve curve;
+  curve.program = program;
+  curve.network = network.name;
+  curve.metric = options.metric.name();
+  curve.data = data.name;
+  curve.confidence = options.confidence;
+  curve.tuning = cost;
+  const int64_t right = std::count(exactRight.begin(), exactRight.end(), 1);
+  const auto count = static_cast<int64_t>(exactRight.size());
+  curve.baselineQuality = 100 * double(right) / double(count);
+  curve.baselineCount = count;
+  for (size_t s = 0; s < network.segments.size(); ++s) {
+    const Segment &info = network.segments[s];
+    if (info.name.empty())
+      continue;
+    CurveOperation op{info.name, info.kind, info.shape, info.flops, exactMicroseconds[s], {}, records[s]};
+    if (auto it = ranges.find(info.name); it != ranges.end())
+      op.range = it->second;
+    curve.operations.push_back(std::move(op));
+  }
+  Configuration baseline;
+  baseline.name = "baseline";
+  const Interval interval = wilson(right, count, options.confidence);
+  baseline.predicted = {100 * share(model->exactCorrect()), 100 * share(model->exactCorrect()),
+                        100 * share(model->exactCorrect()), 1};
+  baseline.measured = {curve.baselineQuality, 100 * interval.low, 100 * interval.high, 0, 0, count};
+  curve.configurations.push_back(std::move(baseline));
+  // What another one beats clearly in both is not shipped; costs are estimates, so near ones stay.
+  std::vector<const Candidate *> kept;
+  for (const Candidate &c : candidates) {
+    if (c.dropped)
+      continue;
+    bool beaten = false;
+    for (const Candidate &other : candidates)
+      beaten = beaten ||
+               (!other.dropped && &other != &c && other.cost < 0.93 * c.cost &&
+                other.measured.upperBound(options.confidence) <= c.measured.upperBound(options.confidence));
+    if (!beaten)
+      kept.push_back(&c);
+  }
+  std::sort(kept.begin(), kept.end(), [](const Candidate *a, const Candidate *b) {
+    return std::tuple(a->measured.loss(), -a->cost, a->picks) <
+           std::tuple(b->measured.loss(), -b->cost, b->picks);
+  });
+  for (const Candidate *c : kept) {
+    curve.configurations.push_back(describe(*c));
+    curve.configurations.back().name = concat("c", curve.configurations.size() - 1);
+  }
+  curve.chosen = "baseline";
+  return curve;
+}
+
+} // namespace tessera::tune

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Development-time tuning of a network: profiles each operation under each knob, searches the space of
+// configurations, and measures the best ones on samples that the search did not see.
+#pragma once
+
+#include "tessera/runtime/Module.h"
+#include "tessera/tune/Curve.h"
+#include "tessera/tune/Journal.h"
+#include "tessera/tune/Predict.h"
+#include "tessera/tune/Runner.h"
+#include "tessera/tune/Search.h"
+
+#include <functional>
+
+namespace tessera::tune {
+
+struct TuneOptions {
+  int64_t skip = 0, limit = 0; ///< which samples may be used; limit 0: all
+  int64_t images = 256;        ///< for profiles; the others validate
+  int64_t batch = 16;
+  MetricKind metric;
+  double maxLoss = 3;      ///< points
+  int64_t candidates = 16; ///< configurations to validate
+  double confidence = 0.95;
+  uint64_t seed = 1;
+  unsigned threads = 0;
+  Normalisation normalise;
+  std::string folder; ///< for what was found so far, so that an interrupted run goes on
+  std::string costs;  ///< the journal of measured times that runs on this machine share
+  bool quiet = true;
+};
+
+/// Compiles pieces into the installed file `path`. Unsupported: there is no code for one of the knobs.
+using PieceCompiler =
+    std::function<Status(std::span<const PieceName> pieces, const Ranges &ranges, const std::string &path)>;
+
+class Tuner {
+public:
+  /// `program` is the digest of the program that the network comes from.
+  Tuner(Network network, std::string program, const Dataset &data, const TuneOptions &options,
+        PieceCompiler compiler)
+      : network(std::move(network)), program(std::move(program)), data(data), options(options),
+        compiler(std::move(compiler)) {}
+
+  Result<Curve> tune();
+
+private:
+  /// A configuration on its way to the curve.
+  struct Candidate {
+    std::vector<uint16_t> picks;
+    double cost = 0; ///< of the exact configuration's
+    Prediction predicted{};
+    PairedLoss measured; ///< on samples that the search did not see
+    int64_t right = 0;
+    bool dropped = false;
+  };
+
+  Status prepare();
+  Result<std::shared_ptr<const Module>> compile(std::span<const PieceName> pieces, const std::string &name);
+  Status profile();
+  Status profileSegment(size_t segment);
+  Result<std::vector<uint16_t>> compileVariants(size_t segment);
+  Status costsOf(size_t segment, std::span<const uint16_t> available, std::vector<double> &microseconds);
+  Status search();
+  Result<double> measureOnProfile(std::span<const uint16_t> picks);
+  Status validate();
+  Status validateOn(Candidate &candidate, const Items &items, const std::string &stage,
+                    std::span<const uint8_t> exact);
+  Curve curve() const;
+  Configuration describe(const Candidate &candidate) const;
+  double costOf(std::span<const uint16_t> picks) const;
+  std::string spell(std::span<const uint16_t> picks) const;
+  void tell(const std::string &text) const;
+
+  Network network;
+  std::string program;
+  const Dataset &data;
+  TuneOptions options;
+  PieceCompiler compiler;
+
+  std::optional<Feed> feed;
+  std::optional<Runner> runner;
+  std::optional<Journal> journal, costs;
+  Items searchItems, heldBack;
+  Scores exact;
+  Ranges ranges;
+  std::optional<OutputModel> model;
+  Corrected corrected;
+  SearchInput input;                            ///< operations are segments, choices those that are worth it
+  std::vector<std::vector<KnobRecord>> records; ///< of each segment, as in `input`
+  std::vector<std::vector<uint16_t>> knobs;     ///< of each choice: its index in the segment's list
+  std::vector<double> exactMicroseconds;        ///< of each segment
+  std::vector<Candidate> candidates;
+  Curve::Tuning cost;
+  std::vector<uint8_t> exactRight; ///< on the held-back samples
+};
+
+} // namespace tessera::tune
