@@ -2,6 +2,7 @@
 // compile, install and explain.
 #include "Commands.h"
 
+#include "InstallTuned.h"
 #include "tessera/base/Diag.h"
 #include "tessera/driver/Compiler.h"
 #include "tessera/driver/Components.h"
@@ -35,6 +36,7 @@ struct InstallArgs {
   std::vector<std::string> in, names, without;
   std::string out, stop, knobs, mode = "fast";
   InstallOptions options;
+  tune::Goal goal;
 };
 } // namespace
 
@@ -165,6 +167,14 @@ static int runInstall(InstallArgs &args) {
     args.out = args.in.front().substr(args.in.front().rfind('/') + 1);
     args.out = args.out.substr(0, args.out.rfind('.')) + ".tsx";
   }
+  if (args.goal.loss || args.goal.minQuality) {
+    if (args.in.size() > 1 || !args.names.empty() || args.options.stopAfter)
+      return fail("--loss and --min-quality take one portable object, without --as and --stop-after");
+    return supervise([&] {
+      Status status = installTuned(args.in.front(), args.out, args.options, args.goal);
+      return status.ok() ? 0 : fail(status.message());
+    });
+  }
   return supervise([&] {
     Session session;
     std::vector<Portable> programs;
@@ -211,6 +221,10 @@ void cli::addInstall(CLI::App &app, Action &action) {
   sub->add_option("--as", args->names,
                   "what the programs are to be called, separated by commas; one for each input")
       ->delimiter(',');
+  sub->add_option(
+      "--loss", args->goal.loss,
+      "of a tuned program: install what loses at most so many points of its metric and is fast here");
+  sub->add_option("--min-quality", args->goal.minQuality, "the same, by what the metric must stay above");
   sub->add_option("--mode", args->mode, "fast (default) or strict: no contraction of float operations");
   sub->add_flag(
       "--portfolio", args->options.portfolio,

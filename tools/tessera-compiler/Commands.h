@@ -18,6 +18,7 @@ void addInstall(CLI::App &app, Action &action);
 /// run and bench.
 void addRun(CLI::App &app, Action &action);
 void addExplain(CLI::App &app, Action &action);
+void addTune(CLI::App &app, Action &action);
 /// Whether `install` was given an executable, not a portable object.
 bool isExecutable(const std::string &path);
 /// Specialises the graphs that an executable carries, into the cache where it looks for them.
@@ -33,8 +34,10 @@ int fail(const std::string &text);
 std::string executableFolder();
 
 /// Reports what `work` returns; when it dies of a signal or of its limits, says so. The work runs in a child
-/// process: the readers of MLIR were not made for hostile input.
-int supervise(const std::function<int()> &work);
+/// process: the readers of MLIR were not made for hostile input. `interrupted` is said when a signal ended
+/// it.
+int supervise(const std::function<int()> &work,
+              const std::string &interrupted = "interrupted; nothing was written");
 
 /// While it lives, the process may use only so much processor time: for reading what nobody vouches for.
 struct ReadTime {

@@ -94,7 +94,7 @@ extern "C" void tesseraForwardSignal(int signal) {
     kill(pid, signal);
 }
 
-int cli::supervise(const std::function<int()> &work) {
+int cli::supervise(const std::function<int()> &work, const std::string &interrupted) {
   if (int status = readLimits())
     return status;
   std::fflush(stdout);
@@ -148,7 +148,7 @@ int cli::supervise(const std::function<int()> &work) {
     return WEXITSTATUS(status);
   int number = WTERMSIG(status);
   if (number == SIGINT || number == SIGTERM || number == SIGHUP)
-    return cli::fail("interrupted; nothing was written");
+    return cli::fail(interrupted);
   if (number == SIGPROF) {
     char seconds[32];
     std::snprintf(seconds, sizeof seconds, "%g", limits.readSeconds);
@@ -172,6 +172,7 @@ int main(int argc, char **argv) {
   addInstall(app, action);
   addRun(app, action);
   addExplain(app, action);
+  addTune(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp &e) {
@@ -182,8 +183,8 @@ int main(int argc, char **argv) {
       known = known || sub->get_name() == argv[1];
     if (!known)
       return fail(std::string("'tessera ") + argv[1] +
-                  "' is not part of this version; commands: compile, install, run, bench, eval, explain, "
-                  "targets, doctor");
+                  "' is not part of this version; commands: compile, tune, install, run, bench, eval, "
+                  "explain, targets, doctor");
     std::string command;
     for (CLI::App *sub : app.get_subcommands())
       command = sub->get_name() + " ";

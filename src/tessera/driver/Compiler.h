@@ -74,7 +74,8 @@ struct Installed {
       images;              ///< of targets with code of their own: section, content
   uint64_t savedBytes = 0; ///< by storing equal kernels and constants of several programs once
   unsigned savedKernels = 0;
-  std::string ir; ///< after the stage that was stopped after; the rest is empty then
+  std::string curve; ///< of a tuned program (docs/formats.md); may be empty
+  std::string ir;    ///< after the stage that was stopped after; the rest is empty then
 };
 
 /// Specialises programs for a machine: the stages from `place` on.

@@ -297,6 +297,8 @@ static ContainerWriter containerOf(const Installed &program) {
   for (const auto &[section, bytes] : program.images)
     writer.add(section, bytes);
   writer.add("meta", program.meta);
+  if (!program.curve.empty())
+    writer.add("curve", program.curve);
   return writer;
 }
 

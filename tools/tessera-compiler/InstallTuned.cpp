@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// `install --loss`: the configurations of a curve that keep a goal, compiled, measured on this machine and
+// pruned to those worth having here. Each is a program of the installed file.
+#include "InstallTuned.h"
+
+#include "Commands.h"
+#include "tessera/base/Diag.h"
+#include "tessera/driver/Knobs.h"
+#include "tessera/ir/nn/Nn.h"
+#include "tessera/transforms/nn/knobs/Knobs.h"
+#include "tessera/tune/CurveFile.h"
+
+#include "llvm/Support/FileSystem.h"
+#include <nlohmann/json.hpp>
+
+using namespace tessera;
+using namespace tessera::cli;
+
+// The program with a configuration's knobs and the ranges that tuning found, under the configuration's name.
+static Result<Portable> applyConfiguration(const Portable &exact, const tune::Curve &curve,
+                                           const tune::Configuration &configuration) {
+  Portable program;
+  program.source = exact.source;
+  program.module = cast<ModuleOp>((*exact.module)->clone());
+  if (exact.scripts)
+    program.scripts = cast<ModuleOp>((*exact.scripts)->clone());
+  for (nn::TunableOp op : nn::tunableOps(*program.module))
+    for (const tune::CurveOperation &known : curve.operations)
+      if (known.name == nn::nameOf(op) && known.range && !nn::rangeOf(op))
+        op->setAttr(nn::rangeAttr,
+                    Builder(op.getContext()).getDenseF32ArrayAttr({known.range->first, known.range->second}));
+  Status applied =
+      applyKnobMap(*program.module, KnobMap(configuration.knobs.begin(), configuration.knobs.end()));
+  if (!applied.ok())
+    return applied.withContext(concat("configuration '", configuration.name, "'"));
+  for (auto graph : program.module->getOps<dfg::GraphOp>())
+    if (graph.getSymVisibility() != "private")
+      graph.setSymName(curve.programName(configuration));
+  return program;
+}
+
+static Status compileConfigurations(Session &session, const Portable &exact, const tune::Curve &curve,
+                                    ArrayRef<const tune::Configuration *> configurations,
+                                    const InstallOptions &options, Installed &result) {
+  std::vector<Portable> programs;
+  for (const tune::Configuration *c : configurations) {
+    TESSERA_ASSIGN(Portable program, applyConfiguration(exact, curve, *c));
+    programs.push_back(std::move(program));
+  }
+  FailureOr<Installed> installed = install(session, programs, options);
+  if (failed(installed))
+    return Status::error(StatusCode::InvalidArgument, "nothing was installed");
+  result = std::move(*installed);
+  return Status();
+}
+
+static void printTable(const tune::Curve &curve, const std::string &path) {
+  std::printf("%s: %s of %s; times for a batch of %lld here\n", path.c_str(), curve.metric.c_str(),
+              curve.network.c_str(), static_cast<long long>(curve.tuning.batch));
+  for (const tune::Configuration &c : curve.configurations)
+    if (c.shipped)
+      std::printf("%s %-9s %9.1f us  %5.2f times  %8s (%s)  loss %.2f points, below %.2f\n",
+                  c.name == curve.chosen ? "*" : " ", c.name.c_str(), c.installed->microseconds,
+                  c.installed->speedup, formatJoules(c.installed->joules).c_str(),
+                  c.installed->energySource.c_str(), c.measured ? c.measured->loss : 0,
+                  c.measured ? c.measured->lossHigh : 0);
+}
+
+Status cli::installTuned(const std::string &in, const std::string &out, const InstallOptions &options,
+                         const tune::Goal &goal) {
+  TESSERA_ASSIGN(Container file, Container::open(in));
+  TESSERA_ASSIGN(std::optional<tune::Curve> curve, tune::readCurve(file));
+  if (!curve)
+    return tessera::fail(StatusCode::InvalidArgument, "'", in,
+                         "' has no curve, so that nothing is known of losses; run 'tessera tune' first");
+  TESSERA_ASSIGN(std::vector<const tune::Configuration *> within, tune::withinGoal(*curve, goal));
+  const std::string miss = tune::nearestMiss(*curve, goal);
+  Session session;
+  Portable exact;
+  {
+    ReadTime limited;
+    TESSERA_ASSIGN(exact, readPortable(session, in));
+  }
+  Installed installed;
+  TESSERA_TRY(compileConfigurations(session, exact, *curve, within, options, installed));
+  const std::string trial = out + ".trial";
+  TESSERA_TRY(writeInstalled(installed, trial));
+  auto module = Module::load(trial);
+  llvm::sys::fs::remove(trial); // it stays mapped
+  if (!module.ok())
+    return module.status();
+  std::vector<std::string> names;
+  for (const tune::Configuration *c : within)
+    names.push_back(curve->programName(*c));
+  TESSERA_ASSIGN(std::vector<tune::Cost> costs,
+                 tune::measureTogether(*module, names, curve->tuning.batch, {}, 0.5 * double(within.size())));
+  std::vector<const tune::Configuration *> kept;
+  for (size_t i : tune::trueFront(costs))
+    kept.push_back(within[i]);
+  if (kept.size() < within.size())
+    TESSERA_TRY(compileConfigurations(session, exact, *curve, kept, options, installed));
+  for (tune::Configuration &c : curve->configurations) {
+    auto at = llvm::find(within, &c);
+    if (at != within.end()) {
+      const tune::Cost &own = costs[static_cast<size_t>(at - within.begin())];
+      c.installed = {own.microseconds, costs[0].microseconds / own.microseconds, own.joules,
+                     curve->tuning.batch, own.energySource};
+    }
+    c.shipped = llvm::is_contained(kept, &c);
+  }
+  curve->chosen = kept.back()->name;
+  auto meta = nlohmann::json::parse(installed.meta);
+  meta["default"] = curve->programName(*kept.back());
+  installed.meta = meta.dump();
+  installed.curve = tune::curveJson(*curve);
+  TESSERA_TRY(writeInstalled(installed, out));
+  printTable(*curve, out);
+  if (kept.size() == 1 && !miss.empty())
+    std::printf("nothing faster keeps the goal; %s\n", miss.c_str());
+  return Status();
+}

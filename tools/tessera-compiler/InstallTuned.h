@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// `install` with a goal for quality.
+#pragma once
+
+#include "tessera/driver/Compiler.h"
+#include "tessera/tune/Measure.h"
+
+namespace tessera::cli {
+
+/// Installs the configurations of the portable object's curve that keep the goal and are worth it here.
+Status installTuned(const std::string &in, const std::string &out, const InstallOptions &options,
+                    const tune::Goal &goal);
+
+} // namespace tessera::cli
