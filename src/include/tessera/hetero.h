@@ -27,6 +27,19 @@ void __hetero_launch_end(void *launch) TESSERA_NOTHROW;
 /** Waits for a launch; its outputs are valid afterwards. */
 void __hetero_wait(void *launch) TESSERA_NOTHROW;
 
+/** A stream: the graph runs for each item that is pushed, several at the same time. Nothing runs before. What
+ * is listed as an output is written for each item; other memory that the graph writes belongs to the item and
+ * has no content at its beginning. */
+void *__hetero_launch_stream(void *root, ...) TESSERA_NOTHROW;
+/** One more item: the objects of the stream's inputs, or the first of them; the others are as at the launch.
+ * Waits while the stream is full, and for items before it that write the same memory. */
+void __hetero_push(void *stream, ...) TESSERA_NOTHROW;
+/** Waits for the oldest item and returns the address of its first output; NULL after the last one of a closed
+ * stream. */
+void *__hetero_pop(void *stream) TESSERA_NOTHROW;
+/** No more items. __hetero_wait(stream) closes the stream, waits for all items and ends it. */
+void __hetero_close(void *stream) TESSERA_NOTHROW;
+
 /** What is between are tasks and parallel loops, which may run at the same time where no data connects them.
  */
 void *__hetero_section_begin(void) TESSERA_NOTHROW;
@@ -36,7 +49,7 @@ void __hetero_task_end(void *task) TESSERA_NOTHROW;
 /** First statement of the innermost of `loops` perfectly nested loops whose iterations are independent. */
 void __hetero_parallel_loop(unsigned loops, ...) TESSERA_NOTHROW;
 
-/** Where a task or loop may run: a device of `enum Target`, or a string such as "cpu,cuda". */
+/** Where a task or loop may run: a device of `enum Target`, or in C++ a string such as "cpu,cuda". */
 void __hetero_hint(int target) TESSERA_NOTHROW;
 /** Objects that each task or iteration has for itself. */
 void __hetero_priv(unsigned count, ...) TESSERA_NOTHROW;
@@ -77,6 +90,9 @@ void __hpvm_priv(unsigned count, ...) TESSERA_NOTHROW;
 
 #ifdef __cplusplus
 }
+
+/** Where a task or loop may run, by the names of targets. */
+void __hetero_hint(const char *targets) noexcept __asm__("__hetero_hint");
 
 /* Atomic updates of an element of a buffer, of any type of number; each returns the value before. */
 #define TESSERA_ATOMIC(name)                                                                                 \

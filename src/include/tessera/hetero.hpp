@@ -80,10 +80,18 @@ struct minimum_of {
 struct maximum_of {
   template <typename T> static void combine(T &all, T one) { all = std::max(all, one); }
 };
+struct and_of {
+  template <typename T> static void combine(T &all, T one) { all &= one; }
+};
+struct or_of {
+  template <typename T> static void combine(T &all, T one) { all |= one; }
+};
 inline constexpr sum_of sum;
 inline constexpr product_of product;
 inline constexpr minimum_of minimum;
 inline constexpr maximum_of maximum;
+inline constexpr and_of bits_and;
+inline constexpr or_of bits_or;
 
 /// From here on: how arguments travel. Written buffers come first, as pairs of a pointer and its size; then,
 /// in the order of the call, numbers, other buffers, and the inner extents of all.
@@ -250,6 +258,121 @@ T reduce(Op, extents<1> count, T start, F, const A &...arguments) {
       detail::reduction<Op, T, F, std::make_index_sequence<sizeof...(A)>, detail::list<A...>, decltype(rest)>;
   return std::apply([&](auto... each) { return reduction::launch(count, start, each...); }, rest);
 }
+
+/// A launch that may still run; waits for it when it goes away.
+class launch {
+public:
+  explicit launch(void *handle) : handle(handle) {}
+  launch(launch &&other) noexcept : handle(std::exchange(other.handle, nullptr)) {}
+  launch &operator=(launch &&other) noexcept {
+    wait();
+    handle = std::exchange(other.handle, nullptr);
+    return *this;
+  }
+  ~launch() { wait(); }
+  void wait() {
+    if (handle)
+      __hetero_wait(std::exchange(handle, nullptr));
+  }
+
+private:
+  void *handle;
+};
+
+namespace detail {
+
+/// An argument of a graph's function as the launch passes it: a number, or a pointer and its size.
+template <typename A> struct passed {
+  static_assert(std::is_arithmetic_v<A> || std::is_enum_v<A>,
+                "pass numbers, and memory as tessera::in, out or inout");
+  static constexpr bool isOut = false;
+  static std::tuple<A> in(const A &a) { return {a}; }
+};
+template <typename T, size_t Rank, bool Written> struct passed<object<T, Rank, Written>> {
+  static constexpr bool isOut = Written;
+  static std::tuple<T *, size_t> in(const object<T, Rank, Written> &o) {
+    return {o.memory, o.rows * o.columns * o.depth * sizeof(T)};
+  }
+};
+template <typename A> auto asInput(const A &a) { return passed<A>::in(a); }
+template <typename A> auto asOutput(const A &a) {
+  if constexpr (passed<A>::isOut)
+    return passed<A>::in(a);
+  else
+    return std::tuple<>();
+}
+
+template <auto Root, unsigned Objects, unsigned Outputs, typename I, typename O> struct rooted;
+template <auto Root, unsigned Objects, unsigned Outputs, typename... I, typename... O>
+struct rooted<Root, Objects, Outputs, std::tuple<I...>, std::tuple<O...>> {
+  static_assert(
+      std::is_invocable_v<decltype(Root), I...>,
+      "the arguments are not those of the graph's function: a pointer and a size for memory, numbers as "
+      "they are");
+  static void run(I... i, O... o) {
+    __hetero_wait(__hetero_launch((void *)Root, Objects, i..., Outputs, o...));
+  }
+  static void *start(I... i, O... o) { return __hetero_launch((void *)Root, Objects, i..., Outputs, o...); }
+  static void *open(I... i, O... o) {
+    return __hetero_launch_stream((void *)Root, Objects, i..., Outputs, o...);
+  }
+};
+template <auto Root, typename... A>
+using rooted_for = rooted<Root, unsigned(sizeof...(A)), (0u + ... + unsigned(passed<A>::isOut)),
+                          decltype(std::tuple_cat(asInput(std::declval<A>())...)),
+                          decltype(std::tuple_cat(asOutput(std::declval<A>())...))>;
+
+template <unsigned Objects, typename... I> void push(void *stream, I... i) {
+  __hetero_push(stream, Objects, i...);
+}
+
+} // namespace detail
+
+/// The graph that a function with tasks and loops describes: built when the program is compiled, launched as
+/// often as one likes. `tessera::graph<normalise> g; g(tessera::in(x, n), tessera::out(y, n), n);`
+template <auto Root> class graph {
+public:
+  /// Runs it and waits.
+  template <typename... A> void operator()(const A &...arguments) const {
+    std::apply([](auto... each) { detail::rooted_for<Root, A...>::run(each...); }, flat(arguments...));
+  }
+  /// Runs it while the host goes on.
+  template <typename... A> [[nodiscard]] launch start(const A &...arguments) const {
+    return launch(std::apply([](auto... each) { return detail::rooted_for<Root, A...>::start(each...); },
+                             flat(arguments...)));
+  }
+
+private:
+  template <typename... A> static auto flat(const A &...arguments) {
+    return std::tuple_cat(detail::asInput(arguments)..., detail::asOutput(arguments)...);
+  }
+};
+
+/// The graph of a function for one item after the other, several at the same time. It is opened with the
+/// arguments of an item; a push takes the same, or the first of them.
+template <auto Root> class stream {
+public:
+  template <typename... A>
+  explicit stream(const A &...arguments)
+      : handle(std::apply([](auto... each) { return detail::rooted_for<Root, A...>::open(each...); },
+                          std::tuple_cat(detail::asInput(arguments)..., detail::asOutput(arguments)...))) {}
+  stream(const stream &) = delete;
+  stream &operator=(const stream &) = delete;
+  /// Waits for all items.
+  ~stream() { __hetero_wait(handle); }
+  /// One more item. Waits while the stream is full.
+  template <typename... A> void push(const A &...arguments) {
+    std::apply([&](auto... each) { detail::push<unsigned(sizeof...(A))>(handle, each...); },
+               std::tuple_cat(detail::asInput(arguments)...));
+  }
+  /// Waits for the oldest item and returns where its first output is; null after the last one.
+  void *pop() { return __hetero_pop(handle); }
+  /// No more items.
+  void close() { __hetero_close(handle); }
+
+private:
+  void *handle;
+};
 
 } // namespace tessera
 

@@ -19,8 +19,7 @@
 using namespace tessera;
 
 // Which targets a node gets a version for: those asked for, that the node's hint allows and that support it.
-static LogicalResult place(dfg::GraphOp graph, const InstallOptions &options) {
-  LogicalResult status = success();
+static void place(dfg::GraphOp graph, const InstallOptions &options) {
   graph.walk([&](dfg::NodeOp node) {
     if (!isa<dfg::GraphOp>(node->getParentOp()))
       return;
@@ -28,10 +27,10 @@ static LogicalResult place(dfg::GraphOp graph, const InstallOptions &options) {
     SmallVector<StringRef> allowed;
     if (ArrayAttr hints = node.getTargetsAttr())
       for (StringRef hint : hints.getAsValueRange<StringAttr>()) {
+        // The program may have been compiled for another machine.
         if (!findTarget(hint)) {
           std::vector<std::string> names(getTargetNames());
-          node.emitOpError() << unknownName("target", hint.str(), "built targets", names);
-          status = failure();
+          node.emitWarning() << unknownName("target", hint.str(), "built targets", names);
         }
         allowed.push_back(hint);
       }
@@ -41,14 +40,13 @@ static LogicalResult place(dfg::GraphOp graph, const InstallOptions &options) {
       if (findTarget(name)->supports(node))
         versions.push_back(dfg::VersionAttr::get(node.getContext(), name, StringAttr(), DictionaryAttr()));
     }
-    if (versions.empty() && succeeded(status)) {
+    if (versions.empty()) {
       // A hint is an allowed set, but a program that cannot run is of no use to anyone.
       node.emitWarning("none of the node's targets is installed; it will run on the cpu");
       versions.push_back(dfg::VersionAttr::get(node.getContext(), "cpu", StringAttr(), DictionaryAttr()));
     }
     node.setVersionsAttr(ArrayAttr::get(node.getContext(), versions));
   });
-  return status;
 }
 
 namespace {
@@ -164,8 +162,9 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
   };
   SmallVector<Operation *> shown;
   for (Job &job : jobs) {
-    if (failed(normaliseGraph(job.graph)) || failed(place(job.graph, options)))
+    if (failed(normaliseGraph(job.graph)))
       return failure();
+    place(job.graph, options);
     shown.push_back(job.graph);
   }
   if (FailureOr<bool> last = show(Stage::Place, shown); failed(last))

@@ -2,10 +2,10 @@
 //
 // Launches of graphs that an executable carries. At the first one the portable object is specialised for this
 // machine by the `tessera` program and kept in the cache; the process itself never sees the compiler.
-#include "tessera/runtime/Hetero.h"
 #include "tessera/base/CachePath.h"
 #include "tessera/base/File.h"
 #include "tessera/base/Status.h"
+#include "tessera/runtime/HeteroLaunch.h"
 
 #include <atomic>
 #include <cerrno>
@@ -15,45 +15,21 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <vector>
 
 extern char **environ;
 
 using namespace tessera;
+using namespace tessera::hetero;
 
-namespace {
-
-/// A program that is ready to run, and what its inputs look like.
-struct Ready {
-  tsr_program *program = nullptr;
-  struct Input {
-    tsr_type type;
-    size_t rank;
-    bool written;
-    const char *name;
-  };
-  std::vector<Input> inputs;
-  /// The input whose memory each output is, or its rank and type when it has memory of its own.
-  struct Output {
-    std::optional<size_t> input;
-    tsr_type type;
-    size_t rank;
-  };
-  std::vector<Output> outputs;
-};
-
-[[noreturn]] void stop(const char *graph, const std::string &text) {
+void hetero::stop(const char *graph, const std::string &text) {
   std::fflush(stdout);
   std::fprintf(stderr, "error: launch of '%s': %s\n", graph, text.c_str());
   std::exit(1);
 }
-
-} // namespace
 
 static Status makeFolders(const std::string &path) {
   for (size_t at = path.find('/', 1);; at = path.find('/', at + 1)) {
@@ -142,7 +118,7 @@ static Status prepare(tsr_hetero_graph &graph) {
   return Status();
 }
 
-static Ready &getReady(tsr_hetero_graph &graph) {
+Ready &hetero::getReady(tsr_hetero_graph &graph) {
   if (void *state = __atomic_load_n(&graph.state, __ATOMIC_ACQUIRE))
     return *static_cast<Ready *>(state);
   static std::mutex mutex;
@@ -154,25 +130,6 @@ static Ready &getReady(tsr_hetero_graph &graph) {
 }
 
 namespace {
-
-/// One launch and its buffers.
-struct Launch {
-  explicit Launch(tsr_hetero_graph &graph) : name(graph.name), ready(getReady(graph)) {}
-  const char *name;
-  Ready &ready;
-  std::vector<int64_t> slots; ///< scalars live here while the launch runs
-  std::vector<tsr_buffer *> inputs, outputs;
-  tsr_launch *running = nullptr;
-  struct Range {
-    uintptr_t first, last;
-    bool written;
-  };
-  std::vector<Range> memory;
-
-  void bind(const int64_t *values, uint64_t count);
-  void finish();
-  bool conflicts(const Launch &other) const;
-};
 
 /// Launches that are under way. Few: they are looked through one by one.
 struct Pending {
@@ -271,6 +228,10 @@ template <typename Test> static void waitFor(Test matches) {
   }
 }
 
+void hetero::waitForConflicts(const Launch &launch) {
+  waitFor([&](const Launch &other) { return launch.conflicts(other); });
+}
+
 static void waitForMemory(const void *memory, size_t bytes, bool writes) {
   uintptr_t first = reinterpret_cast<uintptr_t>(memory);
   waitFor([&](const Launch &launch) {
@@ -294,7 +255,7 @@ extern "C" {
 void *tsr_hetero_launch(tsr_hetero_graph *graph, const int64_t *slots, uint64_t count) {
   Launch launch(*graph);
   launch.bind(slots, count);
-  waitFor([&](const Launch &other) { return launch.conflicts(other); });
+  waitForConflicts(launch);
   if (tsr_run(launch.ready.program, launch.inputs.data(), launch.inputs.size(), launch.outputs.data(),
               launch.outputs.size()))
     stop(graph->name, tsr_last_error());
@@ -306,7 +267,7 @@ void *tsr_hetero_start(tsr_hetero_graph *graph, const int64_t *slots, uint64_t c
   auto launch = std::make_unique<Launch>(*graph);
   launch->slots.assign(slots, slots + count);
   launch->bind(launch->slots.data(), count);
-  waitFor([&](const Launch &other) { return launch->conflicts(other); });
+  waitForConflicts(*launch);
   if (tsr_run_async(launch->ready.program, launch->inputs.data(), launch->inputs.size(),
                     launch->outputs.data(), launch->outputs.size(), &launch->running))
     stop(graph->name, tsr_last_error());
@@ -319,6 +280,8 @@ void *tsr_hetero_start(tsr_hetero_graph *graph, const int64_t *slots, uint64_t c
 
 // A launch that the host waits for at once has ended already; it is not among those under way.
 void tsr_hetero_wait(void *handle) {
+  if (endStream(handle))
+    return;
   Pending &pending = getPending();
   std::unique_ptr<Launch> launch;
   {

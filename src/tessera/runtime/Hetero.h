@@ -29,6 +29,20 @@ TSR_API void *tsr_hetero_launch(tsr_hetero_graph *graph, const int64_t *slots, u
  * with it waits, where one of the two writes it. */
 TSR_API void *tsr_hetero_start(tsr_hetero_graph *graph, const int64_t *slots, uint64_t count);
 TSR_API void tsr_hetero_wait(void *launch);
+
+/** Opens a stream of a graph's launches. `place` turns the inputs of an item, a word each, into `slots` words
+ * as tsr_hetero_launch takes them. `kinds` says of each input whether it is an address ('p'), a signed or
+ * unsigned integer ('i', 'u') or a number that travels as a double ('f'); `values` are those of the opening,
+ * which hold for inputs that a push leaves out. `output` is the input whose address a pop returns. */
+TSR_API void *tsr_hetero_stream(tsr_hetero_graph *graph, void (*place)(const int64_t *, int64_t *),
+                                uint64_t slots, const char *kinds, const int64_t *values, uint64_t output);
+/** Gives a stream one more item: the first inputs, as many as `kinds` has. */
+TSR_API void tsr_hetero_push(void *stream, const char *kinds, const int64_t *values);
+/** Waits for the oldest item; NULL after the last one of a closed stream. */
+TSR_API void *tsr_hetero_pop(void *stream);
+/** No more items. */
+TSR_API void tsr_hetero_close(void *stream);
+
 /** Ends the process with a message where a buffer is shorter than declared, or than what the loops write.
  * `known` is the size of the memory as the compiler sees it, or the largest number. */
 TSR_API void tsr_hetero_check(const tsr_hetero_graph *graph, const char *buffer, const void *memory,

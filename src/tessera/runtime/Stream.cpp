@@ -383,7 +383,7 @@ Status Stream::pushCopies(std::span<const BufferRef *const> inputs, std::span<co
   std::vector<BufferRef> in, out;
   for (const BufferRef *input : inputs) {
     in.push_back(*input);
-    if (!in.back()->aligned()) {
+    if (!in.back()->aligned(plan.align)) {
       TESSERA_ASSIGN(in.back(), alignedCopy(**input));
     }
   }
@@ -468,12 +468,12 @@ Status Stream::pushRefs(std::span<const BufferRef *const> inputs, std::span<cons
     const Buffer *input = inputs[i] ? inputs[i]->get() : nullptr;
     if (!fitsInput(plan, i, input)) [[unlikely]]
       return checkInput(plan, i, input);
-    aligned = aligned && input->aligned();
+    aligned = aligned && input->aligned(plan.align);
   }
   if (!aligned)
     return pushCopies(inputs, outputs, timeout);
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (outputs[i] && *outputs[i] && !(*outputs[i])->aligned())
+    if (outputs[i] && *outputs[i] && !(*outputs[i])->aligned(plan.align))
       return fail(StatusCode::InvalidArgument, "output '", plan.outputs[i].name,
                   "': a stream needs memory aligned to 64 bytes; let the stream make the buffer");
   auto full = [&] { return pushed.load() - popped.load() >= limit; };

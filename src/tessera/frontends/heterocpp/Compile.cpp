@@ -76,13 +76,15 @@ protected:
     }
     if (!codegen->GetModule())
       return;
-    std::vector<HostLaunch> launches = unit->describeLaunches([&](const clang::FunctionDecl *function) {
+    auto mangle = [&](const clang::FunctionDecl *function) {
       if (const auto *made = dyn_cast<clang::CXXConstructorDecl>(function))
         return codegen->GetMangledName(clang::GlobalDecl(made, clang::Ctor_Base)).str();
       if (const auto *made = dyn_cast<clang::CXXDestructorDecl>(function))
         return codegen->GetMangledName(clang::GlobalDecl(made, clang::Dtor_Base)).str();
       return codegen->GetMangledName(clang::GlobalDecl(function)).str();
-    });
+    };
+    std::vector<HostLaunch> launches = unit->describeLaunches(mangle);
+    std::vector<HostPush> pushes = unit->describePushes(mangle);
     std::unique_ptr<llvm::Module> module = codegen->ReleaseModule();
     std::string object;
     if (!unit->launches.empty()) {
@@ -94,7 +96,7 @@ protected:
       }
       object = std::move(*made);
     }
-    rewriteHost(*module, launches, object, setup.installer, setup.checks);
+    rewriteHost(*module, launches, pushes, object, setup.installer, setup.checks);
     clang::emitBackendOutput(ci, ci.getCodeGenOpts(), ci.getTarget().getDataLayoutString(), module.get(),
                              *backend, ci.getFileManager().getVirtualFileSystemPtr(), std::move(output));
   }

@@ -58,47 +58,6 @@ static bool isChildGraph(ArrayRef<const clang::Stmt *> stmts) {
   return any;
 }
 
-void GraphBuilder::readHint(const clang::Stmt *stmt) {
-  MarkerKind kind;
-  const clang::CallExpr *call = findMarker(stmt, kind);
-  if (!call || kind != MarkerKind::Hint || call->getNumArgs() != 1)
-    return;
-  const clang::Expr *arg = call->getArg(0);
-  clang::Expr::EvalResult number;
-  if (!arg->EvaluateAsInt(number, ast)) {
-    diag.emitError(arg->getBeginLoc(), "expected a hint to be a constant, but got something else");
-    diag.note(arg->getBeginLoc(), "name a device of 'hpvm::Target'");
-    level.failed = true;
-    return;
-  }
-  // The numbers of HPVM's enumeration. Devices that are not there are a warning where the program is
-  // installed.
-  switch (number.Val.getInt().getZExtValue()) {
-  case 1:
-    targets = {"cpu"};
-    break;
-  default:
-    break;
-  }
-}
-
-void heterocpp::findHints(const clang::Stmt *stmt, function_ref<void(const clang::Stmt *)> found) {
-  if (!stmt)
-    return;
-  MarkerKind kind;
-  if (isa<clang::Expr>(stmt) && findMarker(stmt, kind) && kind == MarkerKind::Hint)
-    return found(stmt);
-  for (const clang::Stmt *child : stmt->children())
-    findHints(child, found);
-}
-
-void GraphBuilder::addHints(dfg::NodeOp node) {
-  if (targets.empty())
-    return;
-  SmallVector<StringRef> list(targets.begin(), targets.end());
-  node.setTargetsAttr(b.getStrArrayAttr(list));
-}
-
 static bool holdsMarker(const clang::Stmt *stmt) {
   if (!stmt)
     return false;
@@ -156,6 +115,9 @@ static void findAssigned(const clang::Stmt *stmt, std::set<const clang::ValueDec
 }
 
 bool GraphBuilder::isUsedOutside(const clang::ValueDecl *decl, ArrayRef<const clang::Stmt *> stmts) const {
+  // A state matters to the next item.
+  if (const auto *var = dyn_cast<clang::VarDecl>(decl); var && var->isStaticLocal())
+    return true;
   unsigned inside = 0, total = 0;
   for (const clang::Stmt *stmt : stmts)
     inside += countUses(stmt, decl);
@@ -193,14 +155,24 @@ void GraphBuilder::walk(ArrayRef<const clang::Stmt *> stmts, const Lists *task) 
           level.failed = true;
           break;
         }
-        if (isChildGraph(inner))
+        enter(*own);
+        if (isChildGraph(inner)) {
+          sections.push_back(std::nullopt);
           walk(inner, &*own);
-        else
+          sections.pop_back();
+        } else
           emitTask(*own, inner, /*isPart=*/false);
         break;
       }
       case MarkerKind::SectionBegin:
+        sections.emplace_back(std::in_place);
+        break;
       case MarkerKind::SectionEnd:
+        if (!sections.empty() && sections.back()) {
+          checkSection(*sections.back());
+          sections.pop_back();
+        }
+        break;
       case MarkerKind::NonZeroLoop:
       case MarkerKind::Nothing:
       case MarkerKind::Priv:
@@ -249,8 +221,11 @@ void GraphBuilder::walk(ArrayRef<const clang::Stmt *> stmts, const Lists *task) 
                   "graph in a loop of the host");
         level.failed = true;
       }
-    } else if (isa<clang::DeclStmt>(stmt) || isa<clang::NullStmt>(stmt)) {
-      level.emitStmt(stmt);
+    } else if (const auto *decls = dyn_cast<clang::DeclStmt>(stmt)) {
+      if (!declareStates(decls))
+        level.emitStmt(stmt);
+    } else if (isa<clang::NullStmt>(stmt)) {
+      continue;
     } else if (const auto *expr = dyn_cast<clang::Expr>(stmt)) {
       if (!isa<clang::CallExpr>(expr->IgnoreParenCasts())) {
         level.emitStmt(stmt);
@@ -418,12 +393,15 @@ bool GraphBuilder::build(const clang::FunctionDecl *root, ArrayRef<const clang::
     holder.erase();
     return false;
   }
+  updateStates();
+  makePrivate();
   // What is written goes out under the name it came in with.
   SmallVector<Value> returned;
   SmallVector<Attribute> resultNames, argNames;
   SmallVector<Type> resultTypes, argTypes;
   for (auto [object, name] : llvm::zip(memory, memoryNames))
-    if (!isa<BlockArgument>(object->memory)) {
+    if (!isa<BlockArgument>(object->memory) &&
+        llvm::none_of(privates, [&, o = object](const Private &own) { return own.object == o; })) {
       returned.push_back(object->memory);
       resultNames.push_back(b.getStringAttr(name));
       resultTypes.push_back(object->memory.getType());

@@ -33,7 +33,10 @@ struct Launch {
   std::string graph;                         ///< the name of the graph
   const clang::FunctionDecl *host = nullptr; ///< the function that launches it
   const clang::CallExpr *call = nullptr;
-  bool isRegion = false; ///< __hetero_launch_begin
+  bool isRegion = false;   ///< __hetero_launch_begin
+  bool isStream = false;   ///< __hetero_launch_stream
+  std::vector<Word> words; ///< of a stream: the inputs of an item
+  unsigned output = 0;     ///< of a stream: the word that says where an item's first output is
   std::vector<GraphInput> inputs;
   std::vector<GraphInput> outputs; ///< that are not the memory of an input; `inner` holds all extents
 };

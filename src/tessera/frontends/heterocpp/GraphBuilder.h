@@ -141,7 +141,7 @@ public:
   Storage *capture(const clang::ValueDecl *decl, clang::SourceLocation at) override {
     if (const auto *var = dyn_cast<clang::VarDecl>(decl); var && var->hasGlobalStorage() &&
                                                           !var->getType().isConstQualified() &&
-                                                          !lists.find(decl) && !graph.inputs.count(decl)) {
+                                                          !lists.find(decl) && !graph.knows(decl)) {
       unsupported(at, "the global variable '" + decl->getNameAsString() + "'",
                   "pass its value or its address and size as an object of the launch and the task");
       diag.note(decl->getLocation(), "it is declared here");
@@ -461,6 +461,13 @@ private:
   void emitLoop(const clang::ForStmt *loop, const Lists *task);
   void finishLeaf(LeafTranslator &leaf, Block *body, const Lists &own, std::string name, ValueRange grid,
                   Location loc, bool isPart);
+  // GraphRaces.cpp
+  void checkSection(ArrayRef<Lists> tasks);
+  // GraphStreams.cpp
+  bool declareStates(const clang::DeclStmt *stmt);
+  void declareState(const clang::VarDecl *var);
+  void updateStates();
+  void makePrivate();
   void checkOutputs(LeafTranslator &leaf, const Lists &own, bool isPart);
   std::string uniqueName(std::string name);
   void addHints(dfg::NodeOp node);
@@ -490,6 +497,25 @@ private:
   std::map<std::pair<Object *, uint64_t>, Value> numbers;
   /// Arguments of the launch that are sizes of members, by the variable and the offset in it.
   std::map<std::pair<const clang::ValueDecl *, uint64_t>, unsigned> declaredSizes;
+  /// Memory of a stream that each item has for itself when the graph writes it.
+  struct Private {
+    Object *object;
+    BlockArgument memory, bytes;
+  };
+  std::vector<Private> privates;
+  /// A number that an item of a stream leaves to the next.
+  struct State {
+    Storage *storage;
+    Value value;
+  };
+  std::vector<State> states;
+  /// The tasks of each section around the statement at hand; none inside of a task, which is one after the
+  /// other.
+  std::vector<std::optional<SmallVector<Lists>>> sections;
+  void enter(const Lists &task) {
+    if (!sections.empty() && sections.back())
+      sections.back()->push_back(task);
+  }
   llvm::StringSet<> names;
   std::vector<std::string> targets;  ///< hints of the task or loop at hand
   ArrayRef<const clang::Stmt *> all; ///< the statements of the graph

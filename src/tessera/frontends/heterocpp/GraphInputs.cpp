@@ -158,6 +158,9 @@ bool GraphBuilder::addInputs(const clang::FunctionDecl *root) {
     plain.address = false;
     if (!addInput(decl, decl->getType(), plain, listed.argument + 1))
       return false;
+    bool isPrivate = launch.isStream && !lists.isOutput(listed, ast);
+    if (isPrivate)
+      privates.push_back({memory.back(), cast<BlockArgument>(memory.back()->memory), {}});
     // The size is a parameter, too.
     const clang::ParmVarDecl *bytes = root->getParamDecl(param++);
     Listed size;
@@ -165,6 +168,8 @@ bool GraphBuilder::addInputs(const clang::FunctionDecl *root) {
     size.argument = listed.argument + 1;
     if (!addInput(bytes, bytes->getType(), size, std::nullopt))
       return false;
+    if (isPrivate)
+      privates.back().bytes = body->getArguments().back();
   }
   return true;
 }

@@ -97,6 +97,7 @@ void GraphBuilder::emitLoop(const clang::ForStmt *outer, const Lists *task) {
     level.failed = true;
     return;
   }
+  enter(*own);
   SmallVector<Dimension> dims;
   const clang::ForStmt *loop = outer;
   for (unsigned d = 0; d < own->loops; ++d) {

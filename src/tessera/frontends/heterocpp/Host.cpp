@@ -23,22 +23,33 @@ public:
       : checks(checks), module(module), context(module.getContext()), ptr(PointerType::getUnqual(context)),
         i64(Type::getInt64Ty(context)), objectBytes(object), installer(installer) {}
 
-  void run(const std::vector<HostLaunch> &launches);
+  void run(const std::vector<HostLaunch> &launches, const std::vector<HostPush> &pushes);
 
 private:
   struct Site {
     CallBase *call;
     MarkerKind kind;
   };
+  /// How an argument of a launch is had: from a call of the marker, or from an item of a stream.
+  using Arguments = function_ref<Value *(unsigned)>;
   void launch(CallBase *call, const HostLaunch &launch, CallBase *end);
+  void fillSlots(IRBuilder<> &b, Arguments argument, const HostLaunch &launch, Value *slots,
+                 HostMembers &members);
+  AllocaInst *allocate(Function *function, unsigned count);
+  AllocaInst *putWords(IRBuilder<> &b, CallBase *call, const std::vector<HostWord> &words,
+                       std::string &kinds);
+  Function *makePlacer(const HostLaunch &launch);
+  void openStream(CallBase *call, const HostLaunch &launch);
+  void push(CallBase *call, const HostPush &push);
   GlobalVariable *record(const std::string &graph);
   GlobalVariable *text(const std::string &content, StringRef name);
   Value *asInteger(IRBuilder<> &b, Value *v) { return b.CreateZExtOrTrunc(v, i64); }
   Type *getType(const HostInput &input);
   Value *scalar(IRBuilder<> &b, Value *v, const HostInput &input);
   void remove(const Site &site);
-  void check(IRBuilder<> &b, CallBase *call, const HostLaunch &launch, HostMembers &members);
-  Value *extent(IRBuilder<> &b, CallBase *call, const HostInput::Extent &extent);
+  void check(IRBuilder<> &b, Arguments argument, const HostLaunch &launch, HostMembers &members);
+  Value *extent(IRBuilder<> &b, Arguments argument, const HostInput::Extent &extent);
+  Value *notNegative(IRBuilder<> &b, Value *v);
 
   bool checks;
   Module &module;
@@ -120,16 +131,20 @@ static bool isAwaited(Instruction *from) {
   return false;
 }
 
-Value *Rewriter::extent(IRBuilder<> &b, CallBase *call, const HostInput::Extent &extent) {
+Value *Rewriter::extent(IRBuilder<> &b, Arguments argument, const HostInput::Extent &extent) {
   Value *e = ConstantInt::get(i64, extent.factor);
-  for (unsigned argument : extent.arguments)
-    e = b.CreateMul(e, b.CreateSExtOrTrunc(call->getArgOperand(argument), i64));
-  return b.CreateSelect(b.CreateICmpSGT(e, ConstantInt::get(i64, 0)), e, ConstantInt::get(i64, 0));
+  for (unsigned i : extent.arguments)
+    e = b.CreateMul(e, b.CreateSExtOrTrunc(argument(i), i64));
+  return e;
+}
+
+Value *Rewriter::notNegative(IRBuilder<> &b, Value *v) {
+  return b.CreateSelect(b.CreateICmpSGT(v, ConstantInt::get(i64, 0)), v, ConstantInt::get(i64, 0));
 }
 
 // What is declared against what is there, as far as the optimiser sees or the runtime knows, and against what
 // the loops write.
-void Rewriter::check(IRBuilder<> &b, CallBase *call, const HostLaunch &launch, HostMembers &members) {
+void Rewriter::check(IRBuilder<> &b, Arguments argument, const HostLaunch &launch, HostMembers &members) {
   FunctionCallee compare = module.getOrInsertFunction(
       "tsr_hetero_check", FunctionType::get(Type::getVoidTy(context), {ptr, ptr, ptr, i64, i64, i64}, false));
   Type *types[] = {i64, ptr};
@@ -151,31 +166,28 @@ void Rewriter::check(IRBuilder<> &b, CallBase *call, const HostLaunch &launch, H
       continue;
     Value *needed = ConstantInt::get(i64, output.unitBytes);
     for (const HostInput::Extent &each : output.inner)
-      needed = b.CreateMul(needed, extent(b, call, each));
+      needed = b.CreateMul(needed, notNegative(b, extent(b, argument, each)));
     one(output, needed);
   }
 }
 
-void Rewriter::launch(CallBase *call, const HostLaunch &launch, CallBase *end) {
-  Function *function = call->getFunction();
+static unsigned countSlots(const HostLaunch &launch) {
   unsigned count = 0;
   for (const HostInput &input : launch.inputs)
     count += input.sizeArgument ? 2 + input.inner.size() : 1;
   for (const HostInput &output : launch.outputs)
     count += 1 + output.inner.size();
-  auto *type = ArrayType::get(i64, std::max(1u, count));
-  IRBuilder<> top(&function->getEntryBlock(), function->getEntryBlock().getFirstInsertionPt());
-  AllocaInst *slots =
-      top.CreateAlloca(type, module.getDataLayout().getAllocaAddrSpace(), nullptr, "tessera.slots");
-  slots->setAlignment(Align(8));
-  IRBuilder<> b(call);
+  return count;
+}
+
+// For each input its value, or its address and extents; then the memory that only goes out.
+void Rewriter::fillSlots(IRBuilder<> &b, Arguments argument, const HostLaunch &launch, Value *slots,
+                         HostMembers &members) {
   unsigned slot = 0;
-  auto put = [&](Value *v) { b.CreateStore(v, b.CreateConstInBoundsGEP2_64(type, slots, 0, slot++)); };
-  HostMembers members(call, module);
+  auto put = [&](Value *v) { b.CreateStore(v, b.CreateConstInBoundsGEP1_64(i64, slots, slot++)); };
   for (const HostInput &input : launch.inputs) {
     if (!input.sizeArgument) {
-      put(input.member ? members.number(input, getType(input))
-                       : scalar(b, call->getArgOperand(input.argument), input));
+      put(input.member ? members.number(input, getType(input)) : scalar(b, argument(input.argument), input));
       continue;
     }
     put(members.address(input));
@@ -183,12 +195,9 @@ void Rewriter::launch(CallBase *call, const HostLaunch &launch, CallBase *end) {
     elements = b.CreateUDiv(elements, ConstantInt::get(i64, input.unitBytes));
     SmallVector<Value *> extents;
     Value *product = ConstantInt::get(i64, 1);
-    for (const HostInput::Extent &extent : input.inner) {
-      Value *e = ConstantInt::get(i64, extent.factor);
-      for (unsigned argument : extent.arguments)
-        e = b.CreateMul(e, b.CreateSExtOrTrunc(call->getArgOperand(argument), i64));
-      extents.push_back(e);
-      product = b.CreateMul(product, e);
+    for (const HostInput::Extent &each : input.inner) {
+      extents.push_back(extent(b, argument, each));
+      product = b.CreateMul(product, extents.back());
     }
     if (!extents.empty()) {
       // No division by an extent of zero.
@@ -202,15 +211,29 @@ void Rewriter::launch(CallBase *call, const HostLaunch &launch, CallBase *end) {
   }
   for (const HostInput &output : launch.outputs) {
     put(members.address(output));
-    for (const HostInput::Extent &extent : output.inner) {
-      Value *e = ConstantInt::get(i64, extent.factor);
-      for (unsigned argument : extent.arguments)
-        e = b.CreateMul(e, b.CreateSExtOrTrunc(call->getArgOperand(argument), i64));
-      put(b.CreateSelect(b.CreateICmpSGT(e, ConstantInt::get(i64, 0)), e, ConstantInt::get(i64, 0)));
-    }
+    for (const HostInput::Extent &each : output.inner)
+      put(notNegative(b, extent(b, argument, each)));
   }
   if (checks)
-    check(b, call, launch, members);
+    check(b, argument, launch, members);
+}
+
+AllocaInst *Rewriter::allocate(Function *function, unsigned count) {
+  auto *type = ArrayType::get(i64, std::max(1u, count));
+  IRBuilder<> top(&function->getEntryBlock(), function->getEntryBlock().getFirstInsertionPt());
+  AllocaInst *slots =
+      top.CreateAlloca(type, module.getDataLayout().getAllocaAddrSpace(), nullptr, "tessera.slots");
+  slots->setAlignment(Align(8));
+  return slots;
+}
+
+void Rewriter::launch(CallBase *call, const HostLaunch &launch, CallBase *end) {
+  unsigned count = countSlots(launch);
+  AllocaInst *slots = allocate(call->getFunction(), count);
+  IRBuilder<> b(call);
+  auto argument = [&](unsigned i) { return call->getArgOperand(i); };
+  HostMembers members(b, argument, module);
+  fillSlots(b, argument, launch, slots, members);
   // Nobody can wait for a launch whose handle is thrown away.
   bool awaited = call->use_empty() || members.isPacked() || isAwaited(end ? end : call);
   FunctionCallee run = module.getOrInsertFunction(awaited ? "tsr_hetero_launch" : "tsr_hetero_start",
@@ -225,9 +248,74 @@ void Rewriter::launch(CallBase *call, const HostLaunch &launch, CallBase *end) {
   // From the begin of the region straight behind its end.
   BasicBlock *after = end->getParent()->splitBasicBlock(std::next(end->getIterator()), "tessera.after");
   BasicBlock *before = call->getParent();
-  before->splitBasicBlock(std::next(call->getIterator()), "tessera.region");
+  // The variable that keeps the handle is set before.
+  Instruction *last = call;
+  for (Instruction *op = call->getNextNode(); op && !op->isTerminator(); op = op->getNextNode())
+    if (auto *store = dyn_cast<StoreInst>(op); store && store->getValueOperand() == handle) {
+      last = store;
+      break;
+    }
+  before->splitBasicBlock(std::next(last->getIterator()), "tessera.region");
   before->getTerminator()->eraseFromParent();
   IRBuilder<>(before).CreateBr(after);
+  call->eraseFromParent();
+}
+
+// The values of a call as words: integers of 64 bits, and other numbers as the bits of a double.
+AllocaInst *Rewriter::putWords(IRBuilder<> &b, CallBase *call, const std::vector<HostWord> &words,
+                               std::string &kinds) {
+  AllocaInst *values = allocate(call->getFunction(), words.size());
+  for (auto [i, word] : llvm::enumerate(words)) {
+    Value *v = call->getArgOperand(word.argument);
+    if (word.kind == 'f')
+      v = b.CreateFPCast(v, Type::getDoubleTy(context));
+    else if (word.kind != 'p')
+      v = b.CreateIntCast(v, i64, word.kind == 'i');
+    b.CreateStore(v, b.CreateConstInBoundsGEP1_64(i64, values, i));
+    kinds += word.kind;
+  }
+  return values;
+}
+
+// Pushes may stand anywhere, so how an item's words become slots is a function that goes with the stream.
+Function *Rewriter::makePlacer(const HostLaunch &launch) {
+  auto *type = FunctionType::get(Type::getVoidTy(context), {ptr, ptr}, false);
+  Function *placer = Function::Create(type, GlobalValue::InternalLinkage, "tessera.place", module);
+  IRBuilder<> b(BasicBlock::Create(context, "", placer));
+  auto load = [&](unsigned argument) -> Value * {
+    for (auto [i, word] : llvm::enumerate(launch.words))
+      if (word.argument == argument) {
+        Type *wanted = word.kind == 'p' ? ptr : word.kind == 'f' ? Type::getDoubleTy(context) : i64;
+        return b.CreateLoad(wanted, b.CreateConstInBoundsGEP1_64(i64, placer->getArg(0), i));
+      }
+    llvm_unreachable("an input of a graph that its launch does not pass");
+  };
+  HostMembers members(b, load, module);
+  fillSlots(b, load, launch, placer->getArg(1), members);
+  b.CreateRetVoid();
+  return placer;
+}
+
+void Rewriter::openStream(CallBase *call, const HostLaunch &launch) {
+  IRBuilder<> b(call);
+  std::string kinds;
+  AllocaInst *values = putWords(b, call, launch.words, kinds);
+  FunctionCallee open = module.getOrInsertFunction(
+      "tsr_hetero_stream", FunctionType::get(ptr, {ptr, ptr, i64, ptr, ptr, i64}, false));
+  Value *stream =
+      b.CreateCall(open, {record(launch.graph), makePlacer(launch), ConstantInt::get(i64, countSlots(launch)),
+                          text(kinds, ".tessera.kinds"), values, ConstantInt::get(i64, launch.output)});
+  call->replaceAllUsesWith(stream);
+  call->eraseFromParent();
+}
+
+void Rewriter::push(CallBase *call, const HostPush &push) {
+  IRBuilder<> b(call);
+  std::string kinds;
+  AllocaInst *values = putWords(b, call, push.words, kinds);
+  FunctionCallee run = module.getOrInsertFunction(
+      "tsr_hetero_push", FunctionType::get(Type::getVoidTy(context), {ptr, ptr, ptr}, false));
+  b.CreateCall(run, {call->getArgOperand(0), text(kinds, ".tessera.kinds"), values});
   call->eraseFromParent();
 }
 
@@ -241,6 +329,14 @@ void Rewriter::remove(const Site &site) {
   switch (site.kind) {
   case MarkerKind::Wait:
     b.CreateCall(module.getOrInsertFunction("tsr_hetero_wait", FunctionType::get(none, {ptr}, false)),
+                 {arg(0)});
+    break;
+  case MarkerKind::Pop:
+    result = b.CreateCall(module.getOrInsertFunction("tsr_hetero_pop", FunctionType::get(ptr, {ptr}, false)),
+                          {arg(0)});
+    break;
+  case MarkerKind::Close:
+    b.CreateCall(module.getOrInsertFunction("tsr_hetero_close", FunctionType::get(none, {ptr}, false)),
                  {arg(0)});
     break;
   case MarkerKind::Malloc:
@@ -271,7 +367,7 @@ void Rewriter::remove(const Site &site) {
   call->eraseFromParent();
 }
 
-void Rewriter::run(const std::vector<HostLaunch> &launches) {
+void Rewriter::run(const std::vector<HostLaunch> &launches, const std::vector<HostPush> &pushes) {
   std::vector<Site> sites;
   for (Function &function : module) {
     // None of our calls unwinds.
@@ -298,10 +394,19 @@ void Rewriter::run(const std::vector<HostLaunch> &launches) {
   std::map<const HostLaunch *, CallBase *> ends;
   for (const Site &site : sites) {
     bool taken = false;
+    for (const HostPush &item : pushes)
+      if (!taken && site.kind == MarkerKind::Push && site.call->getFunction()->getName() == item.function &&
+          isAt(site.call, item.line, item.column)) {
+        push(site.call, item);
+        taken = true;
+      }
+    if (taken)
+      continue;
     for (const HostLaunch &launch : launches) {
       if (site.call->getFunction()->getName() != launch.function)
         continue;
-      if ((site.kind == MarkerKind::Launch || site.kind == MarkerKind::LaunchBegin) &&
+      if ((site.kind == MarkerKind::Launch || site.kind == MarkerKind::LaunchStream ||
+           site.kind == MarkerKind::LaunchBegin) &&
           isAt(site.call, launch.line, launch.column)) {
         found.push_back({site, &launch});
         taken = true;
@@ -314,6 +419,10 @@ void Rewriter::run(const std::vector<HostLaunch> &launches) {
   }
   std::set<Function *> cut;
   for (auto &[site, data] : found) {
+    if (data->isStream) {
+      openStream(site.call, *data);
+      continue;
+    }
     auto end = ends.find(data);
     if (end != ends.end())
       cut.insert(site.call->getFunction());
@@ -326,6 +435,7 @@ void Rewriter::run(const std::vector<HostLaunch> &launches) {
 }
 
 void tessera::heterocpp::rewriteHost(Module &module, const std::vector<HostLaunch> &launches,
-                                     const std::string &object, const std::string &installer, bool checks) {
-  Rewriter(module, object, installer, checks).run(launches);
+                                     const std::vector<HostPush> &pushes, const std::string &object,
+                                     const std::string &installer, bool checks) {
+  Rewriter(module, object, installer, checks).run(launches, pushes);
 }

@@ -29,6 +29,12 @@ struct HostInput {
   bool written = false;
 };
 
+/// A value of a stream's item: which argument of a call, and how it travels (see Markers.h).
+struct HostWord {
+  unsigned argument;
+  char kind;
+};
+
 struct HostLaunch {
   std::string function; ///< mangled
   unsigned line = 0, column = 0;
@@ -36,12 +42,23 @@ struct HostLaunch {
   std::string graph;
   std::vector<HostInput> inputs;
   std::vector<HostInput> outputs; ///< memory that only goes out; `inner` holds all extents
+  bool isStream = false;
+  std::vector<HostWord> words; ///< of a stream
+  unsigned output = 0;         ///< the word that a pop returns
+};
+
+/// An item for a stream.
+struct HostPush {
+  std::string function; ///< mangled
+  unsigned line = 0, column = 0;
+  std::vector<HostWord> words;
 };
 
 /// Rewrites the host module. `object` is the portable object of the file, empty when it has no graph. With
 /// `checks`, buffers are compared with their declared sizes at each launch.
-void rewriteHost(llvm::Module &module, const std::vector<HostLaunch> &launches, const std::string &object,
-                 const std::string &installer, bool checks);
+void rewriteHost(llvm::Module &module, const std::vector<HostLaunch> &launches,
+                 const std::vector<HostPush> &pushes, const std::string &object, const std::string &installer,
+                 bool checks);
 
 /// The section of an executable that carries portable objects, and how each lies there: its size, filled up
 /// to the alignment, then its bytes.

@@ -15,14 +15,14 @@ void HostMembers::settle(const Where &where) {
     return;
   FunctionCallee request = module.getOrInsertFunction(
       "tsr_hetero_request", FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getInt64Ty()}, false));
-  b.CreateCall(request, {call->getArgOperand(where.argument),
-                         b.CreateZExtOrTrunc(call->getArgOperand(*where.sizeArgument), b.getInt64Ty())});
+  b.CreateCall(request, {argument(where.argument),
+                         b.CreateZExtOrTrunc(argument(*where.sizeArgument), b.getInt64Ty())});
 }
 
 Value *HostMembers::address(const Where &where) {
   if (!where.outer) {
     settle(where);
-    return call->getArgOperand(where.argument);
+    return argument(where.argument);
   }
   if (where.part != Where::Whole)
     return b.CreateLoad(b.getPtrTy(), at(pack(where), where.part == Where::Packed ? 0 : 16));
@@ -37,7 +37,7 @@ Value *HostMembers::bytes(const Where &where) {
   if (where.part != Where::Whole)
     return b.CreateLoad(i64, at(pack(where), where.part == Where::Packed ? 8 : 24));
   if (where.sizeArgument)
-    return b.CreateZExtOrTrunc(call->getArgOperand(*where.sizeArgument), i64);
+    return b.CreateZExtOrTrunc(argument(*where.sizeArgument), i64);
   Value *structure = address(*where.outer);
   if (where.end) {
     Value *end = b.CreateLoad(b.getPtrTy(), at(structure, *where.end));
@@ -97,13 +97,13 @@ void HostMembers::finish(IRBuilder<> &behind, const std::vector<HostInput> &inpu
 }
 
 Value *HostMembers::address(const HostInput &input) {
-  return input.member ? address(*input.member) : call->getArgOperand(input.argument);
+  return input.member ? address(*input.member) : argument(input.argument);
 }
 
 Value *HostMembers::bytes(const HostInput &input) {
   if (input.member)
     return bytes(*input.member);
-  return b.CreateZExtOrTrunc(call->getArgOperand(*input.sizeArgument), b.getInt64Ty());
+  return b.CreateZExtOrTrunc(argument(*input.sizeArgument), b.getInt64Ty());
 }
 
 Value *HostMembers::number(const HostInput &input, Type *type) {

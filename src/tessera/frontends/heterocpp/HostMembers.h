@@ -11,8 +11,10 @@ namespace tessera::heterocpp {
 
 class HostMembers {
 public:
-  /// Emits before `call`.
-  HostMembers(llvm::CallBase *call, llvm::Module &module) : call(call), module(module), b(call) {}
+  /// Emits where `at` does. `argument` is an argument of the launch.
+  HostMembers(llvm::IRBuilder<> &at, llvm::function_ref<llvm::Value *(unsigned)> argument,
+              llvm::Module &module)
+      : argument(argument), module(module), b(at) {}
 
   llvm::Value *address(const HostInput &input);
   llvm::Value *bytes(const HostInput &input);
@@ -29,9 +31,9 @@ private:
   llvm::Value *pack(const Where &where);
   void settle(const Where &where);
 
-  llvm::CallBase *call;
+  llvm::function_ref<llvm::Value *(unsigned)> argument;
   llvm::Module &module;
-  llvm::IRBuilder<> b;
+  llvm::IRBuilder<> &b;
   /// By the address of the structures and the place of the pointer in them.
   std::map<std::pair<llvm::Value *, uint64_t>, llvm::Value *> packs;
   std::map<const Where *, llvm::Value *> known;

@@ -17,6 +17,10 @@ std::optional<MarkerKind> tessera::heterocpp::getMarkerKind(llvm::StringRef name
   name.consume_front("parallel_section");
   return llvm::StringSwitch<std::optional<MarkerKind>>(name)
       .Case("launch", MarkerKind::Launch)
+      .Case("launch_stream", MarkerKind::LaunchStream)
+      .Case("push", MarkerKind::Push)
+      .Case("pop", MarkerKind::Pop)
+      .Case("close", MarkerKind::Close)
       .Case("launch_begin", MarkerKind::LaunchBegin)
       .Case("launch_end", MarkerKind::LaunchEnd)
       .Case("wait", MarkerKind::Wait)
@@ -90,6 +94,36 @@ const Listed *Lists::find(const ValueDecl *decl) const {
   return nullptr;
 }
 
+static bool isSame(const Expr *a, const Expr *b, const ASTContext &context) {
+  llvm::FoldingSetNodeID one, other;
+  strip(a)->Profile(one, context, /*Canonical=*/true);
+  strip(b)->Profile(other, context, /*Canonical=*/true);
+  return one == other;
+}
+
+bool Lists::isOutput(const Listed &input, const ASTContext &context) const {
+  return llvm::any_of(outputs,
+                      [&](const Listed &output) { return isSame(input.expr, output.expr, context); });
+}
+
+std::vector<Word> tessera::heterocpp::getWords(const CallExpr *call, llvm::ArrayRef<Listed> list) {
+  std::vector<Word> words;
+  auto add = [&](unsigned argument) {
+    QualType type = call->getArg(argument)->getType();
+    char kind = type->isPointerType() || type->isArrayType() ? 'p'
+                : type->isRealFloatingType()                 ? 'f'
+                : type->isUnsignedIntegerOrEnumerationType() ? 'u'
+                                                             : 'i';
+    words.push_back({argument, kind});
+  };
+  for (const Listed &listed : list) {
+    add(listed.argument);
+    if (listed.size)
+      add(listed.argument + 1);
+  }
+  return words;
+}
+
 namespace {
 
 /// Goes through the arguments of one call.
@@ -102,7 +136,9 @@ public:
     lists.call = call;
     if (kind == MarkerKind::ParallelLoop && !readLoops())
       return std::nullopt;
-    if (kind == MarkerKind::Launch) {
+    if (kind == MarkerKind::Push)
+      ++at; // the stream
+    if (kind == MarkerKind::Launch || kind == MarkerKind::LaunchStream) {
       if (call->getNumArgs() == 0) {
         diag.emitError(call->getBeginLoc(), marker + " expects the function to launch as its first argument");
         return std::nullopt;
@@ -119,6 +155,16 @@ public:
     if (!readList("inputs", end, lists.inputs))
       return std::nullopt;
     // A marker without outputs may leave their number out.
+    if (kind == MarkerKind::Push && at < end) {
+      diag.emitError(call->getArg(at)->getBeginLoc(), "expected the end of " + marker + " after " +
+                                                          llvm::Twine(lists.inputs.size()) +
+                                                          " objects, but got another argument");
+      diag.note(
+          call->getArg(1)->getBeginLoc(),
+          "the number of objects is here; a pointer and its size count as one, and outputs are listed where "
+          "the stream is launched");
+      return std::nullopt;
+    }
     if (at < end && !readList("outputs", end, lists.outputs))
       return std::nullopt;
     if (at < end) {

@@ -11,6 +11,10 @@ namespace tessera::heterocpp {
 
 enum class MarkerKind {
   Launch,
+  LaunchStream,
+  Push,
+  Pop,
+  Close,
   LaunchBegin,
   LaunchEnd,
   Wait,
@@ -58,7 +62,18 @@ struct Lists {
   std::string name;
 
   const Listed *find(const clang::ValueDecl *decl) const;
+  /// Whether an input stands among the outputs as well.
+  bool isOutput(const Listed &input, const clang::ASTContext &context) const;
 };
+
+/// An argument of a call that a list names, and how it travels: 'p' an address, 'i' and 'u' integers, 'f'
+/// other numbers.
+struct Word {
+  unsigned argument;
+  char kind;
+};
+/// The arguments of a list one by one: addresses are followed by their sizes.
+std::vector<Word> getWords(const clang::CallExpr *call, llvm::ArrayRef<Listed> list);
 
 /// Reads the lists of a marker. Emits a diagnostic and returns none when they do not add up.
 std::optional<Lists> readLists(const clang::CallExpr *call, MarkerKind kind, const clang::ASTContext &context,

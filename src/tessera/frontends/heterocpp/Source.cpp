@@ -141,9 +141,11 @@ void SourceUnit::visitStmt(const clang::Stmt *stmt, const clang::FunctionDecl *f
   MarkerKind kind;
   if (const auto *expr = dyn_cast<clang::Expr>(stmt))
     if (const clang::CallExpr *call = findMarker(expr, kind);
-        call && (call == expr || expr->IgnoreParenCasts() == call) && kind == MarkerKind::Launch) {
-      addLaunch(call, function);
-      return;
+        call && (call == expr || expr->IgnoreParenCasts() == call)) {
+      if (kind == MarkerKind::Launch || kind == MarkerKind::LaunchStream)
+        return addLaunch(call, kind, function);
+      if (kind == MarkerKind::Push)
+        return addPush(call, function);
     }
   for (const clang::Stmt *child : stmt->children())
     visitStmt(child, function);
@@ -156,8 +158,63 @@ std::string SourceUnit::uniqueName(std::string name) {
   return tried;
 }
 
-void SourceUnit::addLaunch(const clang::CallExpr *call, const clang::FunctionDecl *host) {
-  std::optional<Lists> lists = readLists(call, MarkerKind::Launch, *ast, diag);
+// What a push passes, and which of it a pop returns.
+static bool describeItems(Launch &launch, const Lists &lists, const clang::ASTContext &ast, Diag &diag) {
+  launch.words = getWords(launch.call, lists.inputs);
+  for (auto [i, word] : llvm::enumerate(launch.words))
+    for (const Listed &listed : lists.inputs)
+      if (listed.argument == word.argument && listed.size && lists.isOutput(listed, ast)) {
+        launch.output = i;
+        return true;
+      }
+  diag.emitError(launch.call->getBeginLoc(), "a stream needs an output that is one of its inputs as well");
+  diag.note(launch.call->getRParenLoc(), "list the memory that each item writes in both lists");
+  return false;
+}
+
+// Where the stream is known by its variable, its inputs are compared here; otherwise when the program runs.
+void SourceUnit::addPush(const clang::CallExpr *call, const clang::FunctionDecl *host) {
+  std::optional<Lists> lists = readLists(call, MarkerKind::Push, *ast, diag);
+  if (!lists)
+    return;
+  pushes.push_back({call, host, getWords(call, lists->inputs)});
+  const auto *ref = dyn_cast<clang::DeclRefExpr>(call->getArg(0)->IgnoreParenCasts());
+  const auto *var = ref ? dyn_cast<clang::VarDecl>(ref->getDecl()) : nullptr;
+  MarkerKind kind;
+  const clang::CallExpr *opened = var && var->getInit() ? findMarker(var->getInit(), kind) : nullptr;
+  if (!opened)
+    return;
+  if (kind != MarkerKind::LaunchStream) {
+    diag.emitError(call->getArg(0)->getBeginLoc(), "'" + var->getNameAsString() + "' is no stream");
+    diag.note(opened->getBeginLoc(), "launch it with '__hetero_launch_stream' to push items");
+    return;
+  }
+  for (const Launch &launch : launches) {
+    if (launch.call != opened)
+      continue;
+    const std::vector<Word> &given = pushes.back().words;
+    if (given.size() > launch.words.size()) {
+      diag.emitError(call->getBeginLoc(), "a push has " + Twine(given.size()) +
+                                              " values, but the stream was opened with " +
+                                              Twine(launch.words.size()));
+      diag.note(opened->getBeginLoc(),
+                "it is opened here; push its objects in their order, or the first of them");
+      return;
+    }
+    for (auto [mine, theirs] : llvm::zip(given, launch.words))
+      if ((mine.kind == 'p') != (theirs.kind == 'p')) {
+        diag.emitError(call->getArg(mine.argument)->getBeginLoc(),
+                       mine.kind == 'p' ? "a pointer is pushed where the stream takes a number"
+                                        : "a number is pushed where the stream takes a pointer");
+        diag.note(opened->getArg(theirs.argument)->getBeginLoc(),
+                  "the stream is opened with this; push its objects in their order");
+        return;
+      }
+  }
+}
+
+void SourceUnit::addLaunch(const clang::CallExpr *call, MarkerKind kind, const clang::FunctionDecl *host) {
+  std::optional<Lists> lists = readLists(call, kind, *ast, diag);
   if (!lists)
     return;
   const clang::FunctionDecl *root = nullptr;
@@ -184,7 +241,11 @@ void SourceUnit::addLaunch(const clang::CallExpr *call, const clang::FunctionDec
   Launch launch;
   launch.host = host;
   launch.call = call;
-  if (auto it = known.find(definition); it != known.end()) {
+  launch.isStream = kind == MarkerKind::LaunchStream;
+  if (launch.isStream && !describeItems(launch, *lists, *ast, diag))
+    return;
+  std::pair<const clang::FunctionDecl *, bool> key(definition, launch.isStream);
+  if (auto it = known.find(key); it != known.end()) {
     const Launch &before = launches[it->second];
     if (before.call->getNumArgs() == call->getNumArgs()) {
       launch.graph = before.graph;
@@ -199,7 +260,15 @@ void SourceUnit::addLaunch(const clang::CallExpr *call, const clang::FunctionDec
     stmts.append(compound->body_begin(), compound->body_end());
   if (!buildGraph(launch, nullptr, definition, *lists, stmts, *module, *ast, diag))
     return;
-  known[definition] = launches.size();
+  // What structures point to is gathered for one launch, and put back after it.
+  if (launch.isStream && llvm::any_of(launch.inputs, [](const GraphInput &input) {
+        return input.member && input.member->part != Where::Whole;
+      })) {
+    diag.emitError(call->getBeginLoc(), "a stream cannot gather what an array of structures points to");
+    diag.note(definition->getLocation(), "pass the memory itself to the graph, with its size");
+    return;
+  }
+  known[key] = launches.size();
   launches.push_back(std::move(launch));
 }
 
@@ -225,20 +294,41 @@ void SourceUnit::addRegion(const clang::CallExpr *call, ArrayRef<const clang::St
   launches.push_back(std::move(launch));
 }
 
+// Where Clang's debug information says that a call is.
+static std::pair<unsigned, unsigned> getPlace(const clang::CallExpr *call, const clang::ASTContext &ast) {
+  clang::PresumedLoc loc = ast.getSourceManager().getPresumedLoc(call->getExprLoc());
+  return {loc.getLine(), loc.getColumn()};
+}
+
+std::vector<HostPush>
+SourceUnit::describePushes(function_ref<std::string(const clang::FunctionDecl *)> mangle) const {
+  std::vector<HostPush> result;
+  for (const Push &push : pushes) {
+    HostPush host;
+    host.function = mangle(push.host);
+    std::tie(host.line, host.column) = getPlace(push.call, *ast);
+    for (const Word &word : push.words)
+      host.words.push_back({word.argument, word.kind});
+    result.push_back(std::move(host));
+  }
+  return result;
+}
+
 std::vector<HostLaunch>
 SourceUnit::describeLaunches(function_ref<std::string(const clang::FunctionDecl *)> mangle) const {
   std::vector<HostLaunch> result;
-  const clang::SourceManager &sources = ast->getSourceManager();
   auto place = [&](const clang::CallExpr *call, unsigned &line, unsigned &column) {
-    clang::PresumedLoc loc = sources.getPresumedLoc(call->getExprLoc());
-    line = loc.getLine();
-    column = loc.getColumn();
+    std::tie(line, column) = getPlace(call, *ast);
   };
   for (const Launch &launch : launches) {
     HostLaunch host;
     host.function = mangle(launch.host);
     host.graph = launch.graph;
     place(launch.call, host.line, host.column);
+    host.isStream = launch.isStream;
+    host.output = launch.output;
+    for (const Word &word : launch.words)
+      host.words.push_back({word.argument, word.kind});
     if (auto end = ends.find(launch.call); end != ends.end())
       place(end->second, host.endLine, host.endColumn);
     for (const GraphInput &output : launch.outputs) {

@@ -21,22 +21,31 @@ public:
   /// Launches as the host module knows them; call when `mangle` works.
   std::vector<HostLaunch>
   describeLaunches(function_ref<std::string(const clang::FunctionDecl *)> mangle) const;
+  std::vector<HostPush> describePushes(function_ref<std::string(const clang::FunctionDecl *)> mangle) const;
 
 private:
   void visit(const clang::Decl *decl);
   void visitFunction(const clang::FunctionDecl *function);
   void visitStmt(const clang::Stmt *stmt, const clang::FunctionDecl *function);
-  void addLaunch(const clang::CallExpr *call, const clang::FunctionDecl *host);
+  void addLaunch(const clang::CallExpr *call, MarkerKind kind, const clang::FunctionDecl *host);
+  void addPush(const clang::CallExpr *call, const clang::FunctionDecl *host);
   void addRegion(const clang::CallExpr *call, ArrayRef<const clang::Stmt *> stmts, const clang::CallExpr *end,
                  const clang::FunctionDecl *host);
   std::string uniqueName(std::string name);
 
+  struct Push {
+    const clang::CallExpr *call;
+    const clang::FunctionDecl *host;
+    std::vector<Word> words;
+  };
+  std::vector<Push> pushes;
   MLIRContext *mlir;
   Diag diag;
   const clang::ASTContext *ast = nullptr;
   std::vector<const clang::Decl *> decls;
   std::map<const clang::CallExpr *, const clang::CallExpr *> ends;
-  std::map<const clang::FunctionDecl *, size_t> known; ///< launched before: the launch
+  /// Launched before, as a stream or not: the launch.
+  std::map<std::pair<const clang::FunctionDecl *, bool>, size_t> known;
   std::set<const clang::FunctionDecl *> visited;
   std::set<std::string> names;
 };

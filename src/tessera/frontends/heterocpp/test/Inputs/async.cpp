@@ -22,7 +22,8 @@ int main() {
   int n = 20000;
   size_t bytes = n * sizeof(int);
   std::vector<int> a(n, 1), b(n, 2);
-  long total = 0, other = 0;
+  long total = 0;
+  static long other = 0; // it outlives main, as the last launch does
   // Two that have nothing in common, with work of the host between.
   void *first = __hetero_launch((void *)add, 3, a.data(), bytes, n, 10, 1, a.data(), bytes);
   void *second = __hetero_launch((void *)add, 3, b.data(), bytes, n, 20, 1, b.data(), bytes);
@@ -53,9 +54,17 @@ int main() {
   }
   __hetero_launch_end(region);
   std::printf("between\n");
-  __hetero_request_mem(c, bytes);
-  std::printf("%d\n", c[7] - 2 * a[7]);
   __hetero_wait(region);
+  std::printf("%d\n", c[7] - 2 * a[7]);
+  region = __hetero_launch_begin(2, c, bytes, n, 1, c, bytes);
+  for (int i = 0; i < n; ++i) {
+    __hetero_parallel_loop(1, 2, c, bytes, n, 1, c, bytes, "again");
+    c[i] *= 2;
+  }
+  __hetero_launch_end(region);
+  std::printf("asks\n");
+  __hetero_request_mem(c, bytes);
+  std::printf("%d\n", c[7] - 4 * a[7]);
   __hetero_free(c);
   // A handle that is thrown away: the launch ends before the host goes on.
   __hetero_launch((void *)sum, 3, b.data(), bytes, &other, sizeof(other), n, 1, &other, sizeof(other));

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Hints: where a task or loop may run. Whether a device is there is seen when the program is installed.
+#include "tessera/frontends/heterocpp/GraphBuilder.h"
+
+using namespace tessera;
+using namespace tessera::heterocpp;
+
+// The numbers of HPVM's enumeration.
+static ArrayRef<StringRef> getTargets(uint64_t number) {
+  static const StringRef all[] = {"cpu", "cuda", "opencl"};
+  static const StringRef fpga[] = {"fpga"};
+  switch (number) {
+  case 1: // CPU_TARGET
+    return ArrayRef(all).take_front(1);
+  case 2: // GPU_TARGET, CUDNN_TARGET, TENSOR_TARGET
+  case 3:
+  case 4:
+    return ArrayRef(all).drop_front(1);
+  case 5: // CPU_OR_GPU_TARGET
+    return all;
+  case 6: // FPGA_TARGET
+    return fpga;
+  default: // None: anywhere
+    return {};
+  }
+}
+
+void GraphBuilder::readHint(const clang::Stmt *stmt) {
+  MarkerKind kind;
+  const clang::CallExpr *call = findMarker(stmt, kind);
+  if (!call || kind != MarkerKind::Hint || call->getNumArgs() != 1)
+    return;
+  const clang::Expr *arg = call->getArg(0);
+  // Several hints allow several targets.
+  auto allow = [&](StringRef name) {
+    if (!llvm::is_contained(targets, name))
+      targets.push_back(name.str());
+  };
+  if (const auto *text = dyn_cast<clang::StringLiteral>(arg->IgnoreParenImpCasts())) {
+    SmallVector<StringRef> names;
+    text->getString().split(names, ',');
+    for (StringRef name : names) {
+      name = name.trim();
+      if (name.empty() ||
+          !llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '-' || c == '_'; })) {
+        diag.emitError(arg->getBeginLoc(), "expected the names of targets in a hint, but got '" + name + "'");
+        diag.note(arg->getBeginLoc(), "write them with commas between, such as \"cpu,cuda\"");
+        level.failed = true;
+        return;
+      }
+      allow(name);
+    }
+    return;
+  }
+  clang::Expr::EvalResult number;
+  if (!arg->getType()->isIntegralOrEnumerationType() || !arg->EvaluateAsInt(number, ast)) {
+    diag.emitError(arg->getBeginLoc(), "expected a hint to be a constant, but got something else");
+    diag.note(arg->getBeginLoc(),
+              "name a device of 'hpvm::Target', or several in a string such as \"cpu,cuda\"");
+    level.failed = true;
+    return;
+  }
+  for (StringRef name : getTargets(number.Val.getInt().getZExtValue()))
+    allow(name);
+}
+
+void heterocpp::findHints(const clang::Stmt *stmt, function_ref<void(const clang::Stmt *)> found) {
+  if (!stmt)
+    return;
+  MarkerKind kind;
+  if (isa<clang::Expr>(stmt) && findMarker(stmt, kind) && kind == MarkerKind::Hint)
+    return found(stmt);
+  for (const clang::Stmt *child : stmt->children())
+    findHints(child, found);
+}
+
+void GraphBuilder::addHints(dfg::NodeOp node) {
+  if (targets.empty())
+    return;
+  SmallVector<StringRef> list(targets.begin(), targets.end());
+  node.setTargetsAttr(b.getStrArrayAttr(list));
+}
