@@ -2,13 +2,48 @@
 // Payload functions take their inputs and outputs as buffers already; what is left are the tensors between.
 #include "tessera/targets/cpu/Cpu.h"
 
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace tessera;
 
+// A result that is written in another shape: the destination takes that shape instead, at the head of the
+// function, so that what computes the result can write there.
+//   materialize (expand_shape %y) in %dest  →  materialize %y in (collapse_shape %dest), and the inverse
+static void reshapeDestinations(func::FuncOp payload) {
+  SmallVector<bufferization::MaterializeInDestinationOp> ops;
+  payload.walk([&](bufferization::MaterializeInDestinationOp op) { ops.push_back(op); });
+  for (bufferization::MaterializeInDestinationOp op : ops) {
+    auto dest = dyn_cast<BlockArgument>(op.getDest());
+    while (dest && isa<MemRefType>(dest.getType()) && op.getSource().hasOneUse()) {
+      OpBuilder b = OpBuilder::atBlockBegin(&payload.getBody().front());
+      Value view = op.getDest(), source;
+      if (Operation *def = view.getDefiningOp())
+        b.setInsertionPointAfter(def);
+      Location loc = op.getLoc();
+      if (auto expand = op.getSource().getDefiningOp<tensor::ExpandShapeOp>()) {
+        view = memref::CollapseShapeOp::create(b, loc, view, expand.getReassociationIndices());
+        source = expand.getSrc();
+      } else if (auto collapse = op.getSource().getDefiningOp<tensor::CollapseShapeOp>();
+                 collapse && collapse.getSrcType().hasStaticShape()) {
+        view = memref::ExpandShapeOp::create(b, loc, collapse.getSrcType().getShape(), view,
+                                             collapse.getReassociationIndices());
+        source = collapse.getSrc();
+      } else {
+        break;
+      }
+      Operation *reshape = op.getSource().getDefiningOp();
+      op.getDestMutable().assign(view);
+      op.getSourceMutable().assign(source);
+      reshape->erase();
+    }
+  }
+}
+
 LogicalResult cpu::bufferize(ModuleOp payloads) {
+  payloads.walk(reshapeDestinations);
   PassManager pm(payloads.getContext());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

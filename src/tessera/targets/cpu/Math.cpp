@@ -49,6 +49,13 @@ static StringRef builtinFor(Operation *op) {
   return names.lookup(op->getName().getStringRef());
 }
 
+// Functions that have a shorter form in single precision, where it is allowed.
+static bool isApproximate(Operation *op) {
+  auto fast = dyn_cast<arith::ArithFastMathInterface>(op);
+  return isa<math::ExpOp, math::TanhOp, math::ErfOp>(op) && fast &&
+         arith::bitEnumContainsAll(fast.getFastMathFlagsAttr().getValue(), arith::FastMathFlags::afn);
+}
+
 static Value constantLike(OpBuilder &b, Location loc, Type type, const APFloat &value) {
   auto element = cast<FloatType>(getElementTypeOrSelf(type));
   APFloat converted = value;
@@ -282,6 +289,8 @@ LogicalResult MathLowering::lower(Operation *op) {
   auto function = [&](StringRef name) {
     Type computed = element.isF64() ? element : Type(b.getF32Type());
     std::string full = name.str() + (computed.isF64() ? "" : "f");
+    if (isApproximate(op) && computed.isF32())
+      full = "__tessera_fast_" + full;
     return mapped(
         [&](OpBuilder &b, ValueRange lanes) { return call(b, loc, full, computed, lanes, element); });
   };

@@ -2,6 +2,7 @@
 // See Schedule.h. The scripts are plain text on purpose: what `explain` prints is what was run.
 #include "tessera/targets/cpu/Schedule.h"
 
+#include "tessera/targets/cpu/Script.h"
 #include "tessera/transforms/leaf/Rewrites.h"
 #include "tessera/transforms/nn/packed/Packed.h"
 
@@ -9,36 +10,16 @@
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 
 using namespace tessera;
+using namespace tessera::cpu;
 
-namespace {
-
-/// Collects the lines of a script.
-class Writer {
-public:
-  void line(const Twine &text) { body += "    " + text.str() + "\n"; }
-  void loopLine(const Twine &text) { loops += "    " + text.str() + "\n"; }
-  /// Adds to the first line, which says in words what the script does.
-  void note(const Twine &text) { summary += (summary.empty() ? "" : "; ") + text.str(); }
-  std::string str() const {
-    std::string text = "// " + summary + "\nmodule attributes {transform.with_named_sequence} {\n";
-    text += "  transform.named_sequence @schedule(%payload: !transform.any_op) {\n" + body +
-            "    transform.yield\n  }\n";
-    text += "  transform.named_sequence @schedule_loops(%kernel: !transform.any_op) {\n" + loops +
-            "    transform.yield\n  }\n";
-    return text + "}\n";
-  }
-
-private:
-  std::string body, loops, summary;
-};
-
-} // namespace
-
-// Tasks of a grid without reductions: rows of the innermost dimension, or pieces of a single one.
-static std::string parallelTiles(unsigned rank, unsigned parallel) {
+// Tasks of a grid: rows of the innermost dimension, or pieces of a single one. Behind `parallel` dimensions
+// come those of a reduction, which make the rows where the innermost one is among them.
+static std::string parallelTiles(linalg::GenericOp op, unsigned parallel) {
+  unsigned rank = op.getNumLoops();
+  bool sums = op.getIteratorTypesArray().back() == utils::IteratorType::reduction && parallel > 1;
   std::string tiles;
   for (unsigned d = 0; d < rank; ++d) {
-    bool task = d < parallel && (parallel == 1 || d + 1 < parallel) && d < 3;
+    bool task = d < parallel && (parallel == 1 || d + 1 < parallel || sums) && d < 3;
     tiles += (d ? ", " : "") + std::string(!task ? "0" : parallel == 1 ? "4096" : "1");
   }
   return tiles;
@@ -156,11 +137,6 @@ static bool isProduct(linalg::GenericOp op) {
          it[2] == utils::IteratorType::reduction && op.getOutputs()[0].getDefiningOp<linalg::FillOp>();
 }
 
-static int64_t numberOf(Operation *op) {
-  auto number = op->getAttrOfType<IntegerAttr>(leaf::numberAttr);
-  return number ? number.getInt() : -1;
-}
-
 // Layers on blocked activations, in order; borders that nobody made part of a layer come last. What they take
 // into their stores is gone from `trial` afterwards.
 static bool writePacked(Writer &out, func::FuncOp trial, const TargetInfo &info) {
@@ -219,8 +195,11 @@ std::string cpu::writeDefaultSchedule(func::FuncOp payload, const TargetInfo &in
   llvm::DenseMap<int64_t, linalg::GenericOp> copies;
   for (auto copy : trial->getBody().front().getOps<linalg::GenericOp>())
     copies[numberOf(copy)] = copy;
-  bool isEmpty = !isPacked;
+  bool isRows = !isPacked && writeRows(out, *rest);
+  bool isEmpty = !isPacked && !isRows;
   for (auto op : rest->getBody().front().getOps<linalg::GenericOp>()) {
+    if (isRows)
+      break;
     int64_t index = numberOf(op);
     isEmpty = false;
     std::string name = ("%g" + Twine(index)).str();
@@ -258,7 +237,7 @@ std::string cpu::writeDefaultSchedule(func::FuncOp payload, const TargetInfo &in
         out.note(parallel == 1 ? "pieces of 4096 as tasks" : "rows as tasks");
       if (parallel)
         out.line("%t" + Twine(index) + ":2 = transform.structured.tile_using_forall " + name +
-                 " tile_sizes [" + parallelTiles(op.getNumLoops(), parallel) +
+                 " tile_sizes [" + parallelTiles(op, parallel) +
                  "] : (!transform.any_op) -> (!transform.any_op, !transform.any_op)");
     }
   }

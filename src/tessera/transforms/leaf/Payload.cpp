@@ -217,7 +217,7 @@ static void hoistInvariants(func::FuncOp func) {
 }
 
 // What mode `fast` allows: a product and a sum in one rounding, either zero from a maximum of both, and sums
-// in the order of vectors where a network does not ask for another.
+// in the order of vectors and shorter functions where a network does not ask for others.
 static void relaxFloats(func::FuncOp func) {
   func.walk([](Operation *op) {
     arith::FastMathFlags allowed =
@@ -226,6 +226,9 @@ static void relaxFloats(func::FuncOp func) {
                                                              : arith::FastMathFlags::none;
     if (op->removeAttr(anyOrderAttr))
       allowed = allowed | arith::FastMathFlags::reassoc;
+    if (op->removeAttr(approximateAttr))
+      allowed =
+          allowed | (isa<arith::DivFOp>(op) ? arith::FastMathFlags::arcp : arith::FastMathFlags::afn);
     if (allowed == arith::FastMathFlags::none)
       return;
     auto fast = cast<arith::ArithFastMathInterface>(op);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Written by fit.py; edit that. POLY_X(x) is a polynomial in Horner's form; 32 marks those short enough for
-// single precision computed in double, F those in single precision throughout.
+// single precision computed in double, F and FAST those in single precision throughout. TOP_X over BOTTOM_X is a quotient.
 #pragma once
 // clang-format off
 
@@ -48,6 +48,14 @@
 #define POLY_ERFCX(x) ((((((((((((((((((((((((-0x1.51cbc94d27ac7p-31) * (x) + 0x1.affe9953dc04fp-30) * (x) + 0x1.2c6bb936114bdp-28) * (x) + -0x1.fc1bbfe793707p-27) * (x) + -0x1.82900d75fd35ep-26) * (x) + 0x1.daf3fcbc03fd2p-24) * (x) + 0x1.550561e8e6e14p-24) * (x) + -0x1.bb2e68d1d8a6ap-21) * (x) + 0x1.381b8bbe5a5d9p-22) * (x) + 0x1.7f29ae9f3fed7p-18) * (x) + -0x1.7880de228cb3ap-17) * (x) + -0x1.99594da0261b2p-16) * (x) + 0x1.3be0306f74de7p-13) * (x) + -0x1.a1df255b06fa4p-13) * (x) + -0x1.8d4a99793003cp-11) * (x) + 0x1.49c672862e51fp-8) * (x) + -0x1.096238855aff6p-6) * (x) + 0x1.3079edf682953p-5) * (x) + -0x1.0fb06dfe48709p-4) * (x) + 0x1.7fee004e1254ap-4) * (x) + -0x1.9ddb23c3e9121p-4) * (x) + 0x1.16ecefcfa5396p-4) * (x) + 0x1.f7f5df66fd7c0p-7) * (x) + -0x1.1df1ad154a28ep-3)
 // Degree 8 on [0, 1.01], relative error 2^-26.9.
 #define POLY_TANHF(x) (((((((((-0x1.90e4cc0000000p-15f) * (x) + 0x1.5f674a0000000p-12f) * (x) + -0x1.4497a80000000p-10f) * (x) + 0x1.c782360000000p-9f) * (x) + -0x1.212c6e0000000p-7f) * (x) + 0x1.6630ec0000000p-6f) * (x) + -0x1.ba1a2c0000000p-5f) * (x) + 0x1.11110e0000000p-3f) * (x) + -0x1.5555560000000p-2f)
+// Degree 6 on [-0.34692, 0.34692], relative error 2^-25.5.
+#define POLY_EXPFAST(x) (((((((0x1.6d75e60000000p-10f) * (x) + 0x1.12705a0000000p-7f) * (x) + 0x1.5554ac0000000p-5f) * (x) + 0x1.5554020000000p-3f) * (x) + 0x1.0000000000000p-1f) * (x) + 0x1.0000000000000p+0f) * (x) + 0x1.0000000000000p+0f)
+// Degrees 5 and 5 on [0, 81.3604], relative error 2^-25.0.
+#define TOP_TANHFAST(x) ((((((0x1.02d6c00000000p-35f) * (x) + 0x1.a568f00000000p-24f) * (x) + 0x1.4e0e500000000p-15f) * (x) + 0x1.1b937e0000000p-8f) * (x) + 0x1.1f36740000000p-3f) * (x) + 0x1.0000000000000p+0f)
+#define BOTTOM_TANHFAST(x) ((((((0x1.56573e0000000p-29f) * (x) + 0x1.3fe7960000000p-19f) * (x) + 0x1.f984480000000p-12f) * (x) + 0x1.d8b4d80000000p-6f) * (x) + 0x1.e4f08a0000000p-2f) * (x) + 0x1.0000000000000p+0f)
+// Degrees 6 and 5 on [0, 15.4056], relative error 2^-24.6.
+#define TOP_ERFFAST(x) (((((((-0x1.00ba1c0000000p-26f) * (x) + 0x1.526da80000000p-18f) * (x) + 0x1.9ac0240000000p-12f) * (x) + 0x1.f5cdf20000000p-9f) * (x) + 0x1.bddb500000000p-5f) * (x) + 0x1.7840f60000000p-3f) * (x) + 0x1.20dd760000000p+0f)
+#define BOTTOM_ERFFAST(x) ((((((0x1.16ed360000000p-14f) * (x) + 0x1.59e74e0000000p-10f) * (x) + 0x1.faac980000000p-7f) * (x) + 0x1.d15e120000000p-4f) * (x) + 0x1.fc0e8c0000000p-2f) * (x) + 0x1.0000000000000p+0f)
 // Degree 4 on [1, 2], relative error 2^-16.2.
 #define POLY_CBRT(x) (((((-0x1.4b077fcd0882bp-7) * (x) + 0x1.544aaec5e4624p-4) * (x) + -0x1.2d024eeecb9cbp-2) * (x) + 0x1.6c697f83452edp-1) * (x) + 0x1.04bc2bde493b9p-1)
 // 2/pi, the most significant word first.

@@ -8,9 +8,6 @@
 //===--- In single precision
 //----------------------------------------------------------------------------------===//
 
-#define LN2F_0 0x1.62e4p-1f
-#define LN2F_1 0x1.7f7d1cp-20f
-
 typedef struct {
   float y;
   i32 k;

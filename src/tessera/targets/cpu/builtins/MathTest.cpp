@@ -245,6 +245,42 @@ struct Reference {
 BOUNDS
 #undef X
 
+// The short forms of the mode `fast`, as compiled for any CPU and, where this one has it, with fused multiply-add.
+using Fast = float (*)(float);
+extern "C" float tessera___tessera_fast_expf(float), tessera___tessera_fast_tanhf(float),
+    tessera___tessera_fast_erff(float), native___tessera_fast_expf(float), native___tessera_fast_tanhf(float),
+    native___tessera_fast_erff(float);
+
+void sweepFast(const char *name, Fast ours, double (*reference)(double), double bound) {
+  Worst<float> worst;
+  uint64_t step = full() ? 257 : 1031;
+  for (uint64_t u = 0; u < (1ull << 32); u += step) {
+    float x = fromBits(uint32_t(u));
+    double want = reference(x);
+    float got = ours(x);
+    // Subnormal results may be zero.
+    if (!(got == 0 && std::fabs(want) < 0x1p-126))
+      worst.see(ulps(got, want), x);
+  }
+  worst.report(name, bound);
+  EXPECT_EQ(ours(0.0f), float(reference(0)));
+  for (float end : {INFINITY, -INFINITY})
+    EXPECT_LE(ulps(ours(end), reference(end)), bound);
+  EXPECT_TRUE(std::isnan(ours(NAN)));
+}
+TEST(Fast32, exp) {
+  sweepFast("fast expf", tessera___tessera_fast_expf, std::exp, 2.0);
+  sweepFast("fast expf, native", native___tessera_fast_expf, std::exp, 2.0);
+}
+TEST(Fast32, tanh) {
+  sweepFast("fast tanhf", tessera___tessera_fast_tanhf, std::tanh, 7.0);
+  sweepFast("fast tanhf, native", native___tessera_fast_tanhf, std::tanh, 7.0);
+}
+TEST(Fast32, erf) {
+  sweepFast("fast erff", tessera___tessera_fast_erff, std::erf, 8.0);
+  sweepFast("fast erff, native", native___tessera_fast_erff, std::erf, 8.0);
+}
+
 TEST(Math32, pow) { sweepTwo<float, double, uint32_t>("powf", tessera_powf, std::pow, 0.6, 20); }
 TEST(Math64, pow) { sweepTwo<double, long double, uint64_t>("pow", tessera_pow, std::pow, 1.0, 200); }
 TEST(Math32, atan2) { sweepTwo<float, double, uint32_t>("atan2f", tessera_atan2f, std::atan2, 0.6, 20); }

@@ -13,7 +13,9 @@ typedef unsigned __int128 u128;
 typedef __int128 i128;
 
 // The unit test compiles the same sources for the host, where the plain names belong to the C library.
-#ifdef TESSERA_BUILTINS_TEST
+#ifdef TESSERA_BUILTINS_NATIVE
+#define FN(name) native_##name
+#elif defined(TESSERA_BUILTINS_TEST)
 #define FN(name) tessera_##name
 #else
 #define FN(name) name
@@ -72,6 +74,10 @@ HELPER double near64(double x) { return (x + MAGIC64) - MAGIC64; }
 HELPER float near32(float x) { return (x + MAGIC32) - MAGIC32; }
 HELPER i64 int64(double nearest) { return (i64)(bits64(nearest + MAGIC64) - bits64(MAGIC64)); }
 HELPER i32 int32(float nearest) { return (i32)(bits32(nearest + MAGIC32) - bits32(MAGIC32)); }
+
+// ln 2 in two parts; the first has 15 bits, so that its product with the exponent of a single is exact.
+#define LN2F_0 0x1.62e4p-1f
+#define LN2F_1 0x1.7f7d1cp-20f
 
 // 2^k for k in the normal range.
 HELPER double power64(i64 k) { return float64((u64)(k + 1023) << 52); }

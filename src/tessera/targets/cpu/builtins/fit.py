@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Computes the polynomials of Math32.c and Math64.c and writes Coefficients.h.
+"""Computes the polynomials of Math32.c, Math64.c and Fast32.c and writes Coefficients.h.
 
 Each is the interpolant at Chebyshev nodes of a smooth function, in 80 digits, so it is within a small factor of the
 best polynomial of its degree. The error printed beside each is measured on a dense grid after the coefficients were
@@ -34,6 +34,17 @@ def interpolate(f, lo, hi, degree):
 
 
 
+def rational(f, lo, hi, top, bottom):
+    """The quotient of two polynomials that equals f at Chebyshev nodes; the lower one begins with 1."""
+    n = top + bottom + 1
+    a, b = matrix(n, n), matrix(n, 1)
+    for i in range(n):
+        x = (lo + hi) / 2 + (hi - lo) / 2 * cos(pi * (2 * i + 1) / (2 * n))
+        for j in range(n):
+            a[i, j] = x**j if j <= top else -f(x) * x ** (j - top)
+        b[i] = f(x)
+    solved = list(lu_solve(a, b))
+    return solved[: top + 1], [mpf(1)] + solved[top + 1 :]
 
 
 def horner(c, x):
@@ -41,6 +52,28 @@ def horner(c, x):
     for k in reversed(c):
         r = r * x + k
     return r
+
+
+def text_of(c, suffix=""):
+    text = ""
+    for k in reversed(c):
+        word = float(k).hex() + suffix
+        text = word if not text else f"({text}) * (x) + {word}"
+    return text
+
+
+def emit_rational(out, name, f, hi, top, bottom):
+    """In single precision throughout, on [0, hi]."""
+    parts = [[mpf(to_single(v)) for v in c] for c in rational(f, mpf(0), mpf(hi), top, bottom)]
+    worst = mpf(0)
+    for i in range(1, 401):
+        x = mpf(hi) * i / 400
+        worst = max(worst, abs(horner(parts[0], x) / horner(parts[1], x) / f(x) - 1))
+    bits = float(log(worst, 2))
+    out.append(f"// Degrees {top} and {bottom} on [0, {float(hi):.6g}], relative error 2^{bits:.1f}.")
+    for word, c in zip(("TOP", "BOTTOM"), parts):
+        out.append(f"#define {word}_{name}(x) ({text_of(c, 'f')})")
+    print(f"{name:12s} degrees {top} and {bottom} error 2^{bits:.1f}", file=sys.stderr)
 
 
 def emit(out, name, f, lo, hi, degree, whole, single=False):
@@ -57,13 +90,8 @@ def emit(out, name, f, lo, hi, degree, whole, single=False):
         if exact != 0:
             worst = max(worst, abs(ours / exact - 1))
     bits = float(log(worst, 2)) if worst else -999.0
-    text = ""
-    suffix = "f" if single else ""
-    for k in reversed(c):
-        word = float(k).hex() + suffix
-        text = word if not text else f"({text}) * (x) + {word}"
     out.append(f"// Degree {degree} on [{float(lo):.6g}, {float(hi):.6g}], relative error 2^{bits:.1f}.")
-    out.append(f"#define POLY_{name}(x) ({text})")
+    out.append(f"#define POLY_{name}(x) ({text_of(c, 'f' if single else '')})")
     print(f"{name:12s} degree {degree:2d} error 2^{bits:.1f}", file=sys.stderr)
 
 
@@ -96,7 +124,7 @@ def position(x):
 out = [
     "// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception",
     "// Written by fit.py; edit that. POLY_X(x) is a polynomial in Horner's form; 32 marks those short enough for",
-    "// single precision computed in double, F those in single precision throughout.",
+    "// single precision computed in double, F and FAST those in single precision throughout. TOP_X over BOTTOM_X is a quotient.",
     "#pragma once",
     "// clang-format off",
     "",
@@ -136,6 +164,9 @@ emit(out, "ERFCX32", erfcx_of, position("0.75"), position("10.5"), 11, lambda t,
 erfcx0 = erfcx_of(mpf(0))
 emit(out, "ERFCX", lambda t: (erfcx_of(t) - erfcx0) / t, position("0.75"), position(28), 23, lambda t, p: erfcx0 + t * p)
 emit(out, "TANHF", TANH_P, 0, mpf("1.01"), 8, lambda z, p: 1 + z * p, True)
+emit(out, "EXPFAST", exp, -half_ln2, half_ln2, 6, lambda r, p: p, True)
+emit_rational(out, "TANHFAST", lambda z: tanh(sqrt(z)) / sqrt(z), mpf("9.02") ** 2, 5, 5)
+emit_rational(out, "ERFFAST", lambda z: erf(sqrt(z)) / sqrt(z), mpf("3.925") ** 2, 6, 5)
 emit(out, "CBRT", lambda m: m**third, 1, 2, 4, lambda m, p: p)
 
 # 2/pi in words of 64 bits, for arguments of sin and cos that no subtraction can reduce.

@@ -130,7 +130,7 @@ static SmallVector<Value> lowerLayerNorm(OpBuilder &b, LayerNormOp op) {
   for (Value v : {op.getScale(), op.getBias()})
     if (v) {
       operands.push_back(v);
-      maps.push_back(broadcastMap(ctx, typeOf(v), rank));
+      maps.push_back(broadcastMap(ctx, typeOf(v), rows.extents));
     }
   Value y = mapElements(b, loc, rows.extents, element, operands, maps,
                         [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
@@ -162,43 +162,49 @@ static SmallVector<Value> lowerGroupNorm(OpBuilder &b, GroupNormOp op) {
   MLIRContext *ctx = b.getContext();
   Type element = typeOf(x).getElementType(), real = accumulatorOf(element);
   unsigned rank = typeOf(x).getRank();
-  int64_t channels = typeOf(x).getDimSize(1), groups = op.getGroups(), inGroup = channels / groups;
-  // n g c spatial…
-  SmallVector<OpFoldResult> extents = extentsOf(b, loc, x), split = extents;
-  split[1] = b.getIndexAttr(inGroup);
-  split.insert(split.begin() + 1, b.getIndexAttr(groups));
-  SmallVector<SmallVector<int64_t, 2>> dims = {{0}, {1, 2}};
+  int64_t channels = typeOf(x).getDimSize(1), groups = op.getGroups();
+  OpFoldResult g = b.getIndexAttr(groups), c = b.getIndexAttr(channels / groups);
+  // x as n g c p, a plane in one row, and for its means as n g (c p): short rows would leave lanes empty.
+  SmallVector<OpFoldResult> whole = extentsOf(b, loc, x), planar = whole;
+  SmallVector<SmallVector<int64_t, 2>> planes = {{0}, {1}, {}}, split = {{0}, {1, 2}};
   for (unsigned d = 2; d < rank; ++d)
-    dims.push_back({d + 1});
-  Value grouped = expand(b, loc, x, dims, split);
-  llvm::SmallBitVector reduced(rank + 1);
-  reduced.set(2, rank + 1);
-  Rows rows(b, loc, grouped, reduced);
-  Value mean = averageOf(b, loc, grouped, rows, real, false, {});
-  Value inverse = inverseOf(b, loc, averageOf(b, loc, grouped, rows, real, true, mean),
+    planes[2].push_back(d);
+  if (rank > 3) {
+    x = collapse(b, loc, x, planes);
+    planar = extentsOf(b, loc, x);
+  }
+  SmallVector<OpFoldResult> extents = {planar[0], g, c};
+  if (rank > 2) {
+    split.push_back({3});
+    extents.push_back(planar[2]);
+  }
+  Value grouped = expand(b, loc, x, split, extents);
+  llvm::SmallBitVector reduced(3);
+  reduced.set(2);
+  Value wholeGroups = rank > 2 ? collapse(b, loc, grouped, {{0}, {1}, {2, 3}}) : grouped;
+  Rows rows(b, loc, wholeGroups, reduced);
+  Value mean = averageOf(b, loc, wholeGroups, rows, real, false, {});
+  Value inverse = inverseOf(b, loc, averageOf(b, loc, wholeGroups, rows, real, true, mean),
                             op.getEpsilon().convertToDouble());
-  // One number for each item and channel, such that the pass over all elements only looks them up.
-  SmallVector<OpFoldResult> perChannel = {extents[0], extents[1]};
-  Value means = generate(b, loc, perChannel, real, [&](OpBuilder &b, Location loc, ValueRange ids) -> Value {
-    return tensor::ExtractOp::create(b, loc, mean,
-                                     ValueRange{ids[0], Term(b, loc, ids[1]).floorDiv(inGroup)});
-  });
-  Value scales = generate(b, loc, perChannel, real, [&](OpBuilder &b, Location loc, ValueRange ids) -> Value {
-    Value scale = tensor::ExtractOp::create(b, loc, op.getScale(), ids[1]);
-    Value factor = tensor::ExtractOp::create(b, loc, inverse,
-                                             ValueRange{ids[0], Term(b, loc, ids[1]).floorDiv(inGroup)});
-    return Term(b, loc, factor) * floatTo(b, loc, scale, real);
-  });
-  AffineMap all = b.getMultiDimIdentityMap(rank);
-  AffineMap items = AffineMap::get(rank, 0, {getAffineDimExpr(0, ctx), getAffineDimExpr(1, ctx)}, ctx);
-  AffineMap channel = AffineMap::get(rank, 0, getAffineDimExpr(1, ctx));
-  return {mapElements(b, loc, extents, element, {x, means, scales, op.getBias()},
-                      {all, items, items, channel},
-                      [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-                        Term e(b, loc, floatTo(b, loc, args[0], real));
-                        e = (e - args[1]) * args[2] + floatTo(b, loc, args[3], real);
-                        return floatTo(b, loc, e, element);
-                      })};
+  auto perChannel = [&](Value v) { return expand(b, loc, v, {{0, 1}}, {g, c}); };
+  auto along = [&](ArrayRef<unsigned> dims) {
+    SmallVector<AffineExpr> exprs;
+    for (unsigned d : dims)
+      exprs.push_back(getAffineDimExpr(d, ctx));
+    return AffineMap::get(extents.size(), 0, exprs, ctx);
+  };
+  Value y = mapElements(b, loc, extents, element,
+                        {grouped, mean, inverse, perChannel(op.getScale()), perChannel(op.getBias())},
+                        {b.getMultiDimIdentityMap(extents.size()), along({0, 1}), along({0, 1}),
+                         along({1, 2}), along({1, 2})},
+                        [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+                          Term e(b, loc, floatTo(b, loc, args[0], real));
+                          e = (e - args[1]) * (Term(b, loc, args[2]) * floatTo(b, loc, args[3], real)) +
+                              floatTo(b, loc, args[4], real);
+                          return floatTo(b, loc, e, element);
+                        });
+  y = collapse(b, loc, y, split);
+  return {rank > 3 ? expand(b, loc, y, planes, whole) : y};
 }
 
 // Exponents of the distance from the largest, so that nothing overflows.

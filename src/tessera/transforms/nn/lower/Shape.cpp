@@ -100,7 +100,7 @@ struct LowerBroadcast : OpRewritePattern<BroadcastOp> {
     Value y;
     if (known) {
       y = mapElements(rewriter, loc, extents, type.getElementType(), op.getX(),
-                      broadcastMap(rewriter.getContext(), from, rank),
+                      broadcastMap(rewriter.getContext(), from, extents),
                       [](OpBuilder &, Location, ValueRange args) { return args[0]; });
     } else {
       SmallVector<OpFoldResult> sizes = extentsOf(rewriter, loc, op.getX());

@@ -90,13 +90,14 @@ SmallVector<Value> nn::loopIndices(OpBuilder &b, Location loc, unsigned loops) {
   return ids;
 }
 
-AffineMap nn::broadcastMap(MLIRContext *ctx, RankedTensorType type, unsigned loops) {
+AffineMap nn::broadcastMap(MLIRContext *ctx, RankedTensorType type, ArrayRef<OpFoldResult> extents) {
   SmallVector<AffineExpr> exprs;
-  unsigned lead = loops - type.getRank();
+  unsigned lead = extents.size() - type.getRank();
   for (int64_t d = 0; d < type.getRank(); ++d)
-    exprs.push_back(type.getDimSize(d) == 1 ? getAffineConstantExpr(0, ctx)
-                                            : getAffineDimExpr(lead + d, ctx));
-  return AffineMap::get(loops, 0, exprs, ctx);
+    exprs.push_back(type.getDimSize(d) == 1 && getConstantIntValue(extents[lead + d]) != 1
+                        ? getAffineConstantExpr(0, ctx)
+                        : getAffineDimExpr(lead + d, ctx));
+  return AffineMap::get(extents.size(), 0, exprs, ctx);
 }
 
 //===----------------------------------------------------------------------===//
@@ -268,7 +269,7 @@ Value nn::mapBroadcast(OpBuilder &b, Location loc, ValueRange operands, RankedTe
     if (!byMap.back())
       continue;
     mapped.push_back(v);
-    maps.push_back(broadcastMap(b.getContext(), typeOf(v), rank));
+    maps.push_back(broadcastMap(b.getContext(), typeOf(v), extents));
   }
   Value y = mapElements(b, loc, extents, result.getElementType(), mapped, maps,
                         [&](OpBuilder &inner, Location at, ValueRange args) {

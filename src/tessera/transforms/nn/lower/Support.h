@@ -57,9 +57,9 @@ bool haveSameExtent(Value a, int64_t da, Value b, int64_t db);
 /// dynamic extent that is not known to be the result's is taken for 1 or the result's when the program runs.
 Value mapBroadcast(OpBuilder &b, Location loc, ValueRange operands, RankedTensorType result,
                    BodyBuilder body);
-/// The map by which a tensor of rank `rank` is read from loops over `loops` dimensions when it is broadcast
-/// as NumPy does: aligned at the innermost dimension, extents of 1 read at 0.
-AffineMap broadcastMap(MLIRContext *ctx, RankedTensorType type, unsigned loops);
+/// The map by which a tensor is read from loops over these extents when it is broadcast as NumPy does:
+/// aligned at the innermost dimension, extents of 1 read at 0 unless the loop's is 1 as well.
+AffineMap broadcastMap(MLIRContext *ctx, RankedTensorType type, ArrayRef<OpFoldResult> extents);
 
 /// The same elements in another shape, of these extents.
 Value reshapeTo(OpBuilder &b, Location loc, Value x, RankedTensorType type, ArrayRef<OpFoldResult> extents);
