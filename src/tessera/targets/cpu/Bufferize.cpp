@@ -9,6 +9,13 @@
 
 using namespace tessera;
 
+static bool keepsDynamicExtents(tensor::CollapseShapeOp op) {
+  return llvm::all_of(op.getReassociationIndices(), [&](const ReassociationIndices &group) {
+    return group.size() == 1 ||
+           llvm::none_of(group, [&](int64_t d) { return op.getSrcType().isDynamicDim(d); });
+  });
+}
+
 // A result that is written in another shape: the destination takes that shape instead, at the head of the
 // function, so that what computes the result can write there.
 //   materialize (expand_shape %y) in %dest  →  materialize %y in (collapse_shape %dest), and the inverse
@@ -27,9 +34,15 @@ static void reshapeDestinations(func::FuncOp payload) {
         view = memref::CollapseShapeOp::create(b, loc, view, expand.getReassociationIndices());
         source = expand.getSrc();
       } else if (auto collapse = op.getSource().getDefiningOp<tensor::CollapseShapeOp>();
-                 collapse && collapse.getSrcType().hasStaticShape()) {
+                 collapse && keepsDynamicExtents(collapse)) {
+        SmallVector<OpFoldResult> extents;
+        for (auto [i, group] : llvm::enumerate(collapse.getReassociationIndices()))
+          for (int64_t d : group)
+            extents.push_back(collapse.getSrcType().isDynamicDim(d)
+                                  ? OpFoldResult(memref::DimOp::create(b, loc, view, i).getResult())
+                                  : b.getIndexAttr(collapse.getSrcType().getDimSize(d)));
         view = memref::ExpandShapeOp::create(b, loc, collapse.getSrcType().getShape(), view,
-                                             collapse.getReassociationIndices());
+                                             collapse.getReassociationIndices(), extents);
         source = collapse.getSrc();
       } else {
         break;

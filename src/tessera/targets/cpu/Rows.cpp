@@ -33,7 +33,8 @@ static unsigned commonRows(ArrayRef<linalg::GenericOp> passes) {
 bool cpu::writeRows(Writer &out, func::FuncOp payload) {
   auto range = payload.getBody().front().getOps<linalg::GenericOp>();
   SmallVector<linalg::GenericOp> passes(range.begin(), range.end());
-  if (passes.size() < 2 || llvm::none_of(passes, [](linalg::GenericOp op) { return op.getNumReductionLoops(); }))
+  if (passes.size() < 2 ||
+      llvm::none_of(passes, [](linalg::GenericOp op) { return op.getNumReductionLoops(); }))
     return false;
   for (linalg::GenericOp op : passes) {
     bool last = op == passes.back();
@@ -43,7 +44,7 @@ bool cpu::writeRows(Writer &out, func::FuncOp payload) {
     if (op.getBody()
             ->walk([&](Operation *inner) {
               return inner->getNumRegions() || isa<tensor::ExtractOp>(inner) ? WalkResult::interrupt()
-                                                                           : WalkResult::advance();
+                                                                             : WalkResult::advance();
             })
             .wasInterrupted())
       return false;
@@ -63,23 +64,23 @@ bool cpu::writeRows(Writer &out, func::FuncOp payload) {
   out.note(llvm::Twine(passes.size()) + " passes over a row as one task");
   std::string task;
   auto fuse = [&](const std::string &name) {
-    out.line("%f_" + name + ", %in_" + name + " = transform.structured.fuse_into_containing_op %" + name + " into %" +
-             task + " : (" + any + ", " + any + ") -> (" + any + ", " + any + ")");
+    out.line("%f_" + name + ", %in_" + name + " = transform.structured.fuse_into_containing_op %" + name +
+             " into %" + task + " : (" + any + ", " + any + ") -> (" + any + ", " + any + ")");
     // Slices that two passes read become one, so that neither computes it again.
     out.line("transform.apply_cse to %payload : " + any);
     task = "in_" + name;
   };
   for (linalg::GenericOp op : llvm::reverse(passes)) {
     std::string number = std::to_string(numberOf(op)), name = "g" + number;
-    out.line("%" + name + " = transform.structured.match ops{[\"linalg.generic\"]} attributes{" + leaf::numberAttr +
-             " = " + number + " : i64} in %payload" + to1);
+    out.line("%" + name + " = transform.structured.match ops{[\"linalg.generic\"]} attributes{" +
+             leaf::numberAttr + " = " + number + " : i64} in %payload" + to1);
     auto fill = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
     if (fill)
       out.line("%i" + number + " = transform.get_producer_of_operand %" + name + "[" +
                std::to_string(op.getNumDpsInputs()) + "]" + to1);
     if (task.empty()) {
-      out.line("%t" + number + ", %rows = transform.structured.tile_using_forall %" + name + " tile_sizes [" + tiles +
-               "]" + to2);
+      out.line("%t" + number + ", %rows = transform.structured.tile_using_forall %" + name + " tile_sizes [" +
+               tiles + "]" + to2);
       task = "rows";
     } else {
       fuse(name);

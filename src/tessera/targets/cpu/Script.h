@@ -37,8 +37,8 @@ inline int64_t numberOf(Operation *op) {
   return number ? number.getInt() : -1;
 }
 
-/// Passes over the same rows (a softmax, a normalisation): one task for each row does all of them, so that the row
-/// stays in the first cache. False, and nothing written, where the payload is something else.
+/// Passes over the same rows (a softmax, a normalisation): one task for each row does all of them, so that
+/// the row stays in the first cache. False, and nothing written, where the payload is something else.
 bool writeRows(Writer &out, func::FuncOp payload);
 
 } // namespace tessera::cpu

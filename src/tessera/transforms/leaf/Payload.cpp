@@ -227,8 +227,7 @@ static void relaxFloats(func::FuncOp func) {
     if (op->removeAttr(anyOrderAttr))
       allowed = allowed | arith::FastMathFlags::reassoc;
     if (op->removeAttr(approximateAttr))
-      allowed =
-          allowed | (isa<arith::DivFOp>(op) ? arith::FastMathFlags::arcp : arith::FastMathFlags::afn);
+      allowed = allowed | (isa<arith::DivFOp>(op) ? arith::FastMathFlags::arcp : arith::FastMathFlags::afn);
     if (allowed == arith::FastMathFlags::none)
       return;
     auto fast = cast<arith::ArithFastMathInterface>(op);

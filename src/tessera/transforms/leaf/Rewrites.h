@@ -23,7 +23,8 @@ inline constexpr llvm::StringLiteral instancesAttr = "tessera.instances";
 inline constexpr llvm::StringLiteral orderedAttr = "tessera.ordered";
 /// On a float operation that combines elements: their order does not matter, unless the mode is strict.
 inline constexpr llvm::StringLiteral anyOrderAttr = "tessera.any_order";
-/// On a function of the math dialect or a division: a few units of the last place do not matter, unless the mode is strict.
+/// On a function of the math dialect or a division: a few units of the last place do not matter, unless the
+/// mode is strict.
 inline constexpr llvm::StringLiteral approximateAttr = "tessera.approximate";
 
 /// Splits a full reduction into `chunks` partial ones that run in parallel and a combination of them in

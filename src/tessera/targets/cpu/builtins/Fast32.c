@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Single precision for the mode `fast`: the functions that fill the layers of networks, with contraction and with few
-// instructions. Results below 2^-126 are zero. The bounds are in README.md.
+// Single precision for the mode `fast`: the functions that fill the layers of networks, with contraction and
+// with few instructions. Results below 2^-126 are zero. The bounds are in README.md.
 #include "Coefficients.h"
 #include "Support.h"
 
 #pragma clang fp contract(fast)
 
-// The exponent of 2 is added to that of the polynomial's value, which is right wherever the result is a normal number.
+// The exponent of 2 is added to that of the polynomial's value, which is right wherever the result is a
+// normal number.
 MATH float FN(__tessera_fast_expf)(float x) {
   float shifted = x * 0x1.715476p+0f + MAGIC32;
   float k = shifted - MAGIC32;

@@ -245,7 +245,8 @@ struct Reference {
 BOUNDS
 #undef X
 
-// The short forms of the mode `fast`, as compiled for any CPU and, where this one has it, with fused multiply-add.
+// The short forms of the mode `fast`, as compiled for any CPU and, where this one has it, with fused
+// multiply-add.
 using Fast = float (*)(float);
 extern "C" float tessera___tessera_fast_expf(float), tessera___tessera_fast_tanhf(float),
     tessera___tessera_fast_erff(float), native___tessera_fast_expf(float), native___tessera_fast_tanhf(float),

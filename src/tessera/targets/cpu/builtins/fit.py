@@ -124,7 +124,8 @@ def position(x):
 out = [
     "// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception",
     "// Written by fit.py; edit that. POLY_X(x) is a polynomial in Horner's form; 32 marks those short enough for",
-    "// single precision computed in double, F and FAST those in single precision throughout. TOP_X over BOTTOM_X is a quotient.",
+    "// single precision computed in double, F and FAST those in single precision throughout. TOP_X over BOTTOM_X",
+    "// is a quotient.",
     "#pragma once",
     "// clang-format off",
     "",

@@ -193,16 +193,15 @@ static SmallVector<Value> lowerGroupNorm(OpBuilder &b, GroupNormOp op) {
       exprs.push_back(getAffineDimExpr(d, ctx));
     return AffineMap::get(extents.size(), 0, exprs, ctx);
   };
-  Value y = mapElements(b, loc, extents, element,
-                        {grouped, mean, inverse, perChannel(op.getScale()), perChannel(op.getBias())},
-                        {b.getMultiDimIdentityMap(extents.size()), along({0, 1}), along({0, 1}),
-                         along({1, 2}), along({1, 2})},
-                        [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-                          Term e(b, loc, floatTo(b, loc, args[0], real));
-                          e = (e - args[1]) * (Term(b, loc, args[2]) * floatTo(b, loc, args[3], real)) +
-                              floatTo(b, loc, args[4], real);
-                          return floatTo(b, loc, e, element);
-                        });
+  Value y = mapElements(
+      b, loc, extents, element, {grouped, mean, inverse, perChannel(op.getScale()), perChannel(op.getBias())},
+      {b.getMultiDimIdentityMap(extents.size()), along({0, 1}), along({0, 1}), along({1, 2}), along({1, 2})},
+      [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+        Term e(b, loc, floatTo(b, loc, args[0], real));
+        e = (e - args[1]) * (Term(b, loc, args[2]) * floatTo(b, loc, args[3], real)) +
+            floatTo(b, loc, args[4], real);
+        return floatTo(b, loc, e, element);
+      });
   y = collapse(b, loc, y, split);
   return {rank > 3 ? expand(b, loc, y, planes, whole) : y};
 }

@@ -158,11 +158,15 @@ LogicalResult packed::lowerConv(RewriterBase &rewriter, PackedConvOp op, const T
     rowTasks = std::max<int64_t>(1, ceilDiv(k.columns / t.columns, perPart));
   OpFoldResult n = getAsOpFoldResult(batch), f = rewriter.getIndexAttr(blockTasks),
                r = rewriter.getIndexAttr(rowTasks);
-  SmallVector<OpFoldResult> extents =
-      t.split ? SmallVector<OpFoldResult>{f, n, r} : SmallVector<OpFoldResult>{n, r, f};
+  SmallVector<OpFoldResult> extents = t.split == 1   ? SmallVector<OpFoldResult>{f, n, r}
+                                      : t.split == 2 ? SmallVector<OpFoldResult>{n, f, r}
+                                                     : SmallVector<OpFoldResult>{n, r, f};
   g.tasks(extents, [&](ValueRange ids) {
-    Value image = ids[t.split ? 1 : 0], block = g.mul(ids[t.split ? 0 : 2], t.blocks),
-          part = ids[t.split ? 2 : 1];
+    Value image = ids[t.split == 1 ? 1 : 0], part = ids[t.split ? 2 : 1],
+          block = g.mul(ids[t.split == 1   ? 0
+                            : t.split == 2 ? 1
+                                           : 2],
+                        t.blocks);
     if (flat) {
       // Whole tiles of this part; the rest of the row belongs to the last one.
       int64_t whole = k.columns / t.columns * t.columns;
@@ -233,9 +237,12 @@ Tiles packed::chooseConv(PackedConvOp op, const Machine &machine, int64_t onlyBl
         }
       }
   best.unroll = 4;
-  // Weights that do not fit beside x stay in the cache for one block of channels at a time.
-  int64_t weights = 4 * w[0] * w[1] * w[2] * w[3] * w[4] * w[5];
-  best.split = weights > machine.l2 / 2;
+  // Weights that do not fit beside x stay in the cache for one block of channels at a time: for all images,
+  // or for one where its x would have to come from further away than the weights.
+  int64_t weights = 4 * w[0] * w[1] * w[2] * w[3] * w[4] * w[5], image = 4 * x[1] * x[2] * x[3] * x[4],
+          passes = w[0] / best.blocks;
+  bool imageFirst = image > machine.l2 / 2 || 2 * weights < passes * image;
+  best.split = weights <= machine.l2 / 2 ? 0 : imageFirst ? 2 : 1;
   // Enough tasks for a few threads, and rows that stay in the cache while the blocks go over them.
   best.task = flat ? std::max<int64_t>(1, 64 / best.columns) : std::max<int64_t>(best.rows, ceilDiv(rows, 4));
   if (!best.split && !flat) {

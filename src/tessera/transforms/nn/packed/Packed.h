@@ -25,8 +25,8 @@ struct Tiles {
   int64_t blocks = 0;  ///< of channels of the result in registers
   int64_t unroll = 0;  ///< steps of the innermost reduction loop in one go
   int64_t task = 0;    ///< rows of one task (Winograd: tiles; products: nothing)
-  int64_t split = 0;   ///< 1: channels are the outermost tasks, so that weights stay in the cache; Winograd:
-                       ///< parts of the channels
+  int64_t split = 0;   ///< 1: channels are the outermost tasks, so that weights stay in the cache; 2: those
+                       ///< of one image; Winograd: parts of the channels
   bool operator==(const Tiles &) const = default;
 };
 

@@ -16,10 +16,11 @@ dfg.graph @softmax(%x: tensor<?x4x8xf32>) -> (out: tensor<?x4x8xf32>) {
 
 // -----
 
-// Sums over groups of channels; the pass over all elements looks up one number for each item and channel.
+// Sums over groups of channels; planes are rows, so that lanes are full.
 // CHECK-LABEL: dfg.graph @groups
-// CHECK: tensor.expand_shape {{.*}} : tensor<?x4x8x8xf32> into tensor<?x2x2x8x8xf32>
-// CHECK: iterator_types = ["parallel", "parallel", "reduction", "reduction", "reduction"]
+// CHECK: tensor.collapse_shape {{.*}} : tensor<?x4x8x8xf32> into tensor<?x4x64xf32>
+// CHECK: tensor.expand_shape {{.*}} : tensor<?x4x64xf32> into tensor<?x2x2x64xf32>
+// CHECK: iterator_types = ["parallel", "parallel", "reduction"]
 // CHECK: math.sqrt
 dfg.graph @groups(%x: tensor<?x4x8x8xf32>, %s: tensor<4xf32>, %b: tensor<4xf32>) -> (out: tensor<?x4x8x8xf32>) {
   %out = dfg.node @net (%x_ = %x : tensor<?x4x8x8xf32>, %s_ = %s : tensor<4xf32>, %b_ = %b : tensor<4xf32>) -> tensor<?x4x8x8xf32> {
