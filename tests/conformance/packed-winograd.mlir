@@ -41,3 +41,21 @@ dfg.graph @tile2_ragged(%x: tensor<?x1x7x10x16xf32>, %w: tensor<4x16x16x16xf32>,
   }
   dfg.return %r : tensor<?x4x6x9x16xf32>
 }
+
+dfg.graph @window5_tile4(%x: tensor<?x2x11x15x8xf32>, %w: tensor<3x64x16x8xf32>, %b: tensor<3x8xf32>) -> (r: tensor<?x3x11x15x8xf32>) {
+  %r = dfg.node @layer (%x_ = %x : tensor<?x2x11x15x8xf32>, %w_ = %w : tensor<3x64x16x8xf32>, %b_ = %b : tensor<3x8xf32>) -> tensor<?x3x11x15x8xf32> {
+    %c = nn.packed_winograd %x_, %w_, %b_ {tile = 4 : i64} : (tensor<?x2x11x15x8xf32>, tensor<3x64x16x8xf32>, tensor<3x8xf32>) -> tensor<?x3x7x11x8xf32>
+    %a = nn.unary relu %c : tensor<?x3x7x11x8xf32> -> tensor<?x3x7x11x8xf32>
+    %y = nn.halo %a {pads = array<i64: 2, 2, 2, 2>} : tensor<?x3x7x11x8xf32> -> tensor<?x3x11x15x8xf32>
+    dfg.yield %y : tensor<?x3x11x15x8xf32>
+  }
+  dfg.return %r : tensor<?x3x11x15x8xf32>
+}
+
+dfg.graph @window5_tile2(%x: tensor<?x1x9x8x16xf32>, %w: tensor<2x36x16x16xf32>) -> (r: tensor<?x2x5x4x16xf32>) {
+  %r = dfg.node @layer (%x_ = %x : tensor<?x1x9x8x16xf32>, %w_ = %w : tensor<2x36x16x16xf32>) -> tensor<?x2x5x4x16xf32> {
+    %c = nn.packed_winograd %x_, %w_ {tile = 2 : i64} : (tensor<?x1x9x8x16xf32>, tensor<2x36x16x16xf32>) -> tensor<?x2x5x4x16xf32>
+    dfg.yield %c : tensor<?x2x5x4x16xf32>
+  }
+  dfg.return %r : tensor<?x2x5x4x16xf32>
+}

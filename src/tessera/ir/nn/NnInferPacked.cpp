@@ -131,10 +131,12 @@ NN_INFER(PackedWinogradOp) {
   int64_t tile = a.getTile();
   if (tile != 2 && tile != 4)
     return where.emitError("expected a tile of 2 or 4, but got ", tile);
-  if (failed(checkExtent(where, a.getW(), "w", 1, (tile + 2) * (tile + 2))) ||
+  // Windows of 3 and 5 differ by the points they take.
+  int64_t window = w[1] == (tile + 4) * (tile + 4) ? 5 : 3, points = tile + window - 1;
+  if (failed(checkExtent(where, a.getW(), "w", 1, points * points)) ||
       failed(checkExtent(where, a.getW(), "w", 2, x[1] * x[4])))
     return failure();
-  FailureOr<SmallVector<int64_t>> places = placesOf(where, x, {3, 3}, {1, 1}, {0, 0, 0, 0}, {1, 1});
+  FailureOr<SmallVector<int64_t>> places = placesOf(where, x, {window, window}, {1, 1}, {0, 0, 0, 0}, {1, 1});
   if (failed(places))
     return failure();
   results.push_back(
@@ -142,7 +144,10 @@ NN_INFER(PackedWinogradOp) {
   return success();
 }
 // What the convolution would take without the trick, so that rates can be compared.
-int64_t PackedWinogradOp::getFlops() { return 2 * countElements(getY().getType()) * shapeOf(getW())[2] * 9; }
+int64_t PackedWinogradOp::getFlops() {
+  int64_t window = shapeOf(getX())[2] - shapeOf(getY())[2] + 1;
+  return 2 * countElements(getY().getType()) * shapeOf(getW())[2] * window * window;
+}
 
 NN_INFER(PackedDepthwiseOp) {
   NN_WHERE(PackedDepthwiseOp);

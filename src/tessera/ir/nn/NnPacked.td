@@ -61,10 +61,10 @@ def Nn_PackedConvOp : Nn_Op<"packed_conv", "Complex", [], Nn_OwnFlops> {
 }
 
 def Nn_PackedWinogradOp : Nn_Op<"packed_winograd", "Complex", [], Nn_OwnFlops> {
-  let summary = "convolution with a 3x3 window and stride 1 by Winograd's F(tile, 3)";
+  let summary = "convolution with a 3x3 or 5x5 window and stride 1 by Winograd's F(tile, window)";
   let description = [{
-    x and y as in nn.packed_conv; w: F1 x T*T x (C1 * c) x F0 with T = tile + 2: the weights g of each pair of channels as G g Gt, row by row. With the
-    6 x 6 (4 x 4) input tile d at (i * tile, j * tile), zeros where it leaves x: the tile x tile part of y at the same place is
+    x and y as in nn.packed_conv; w: F1 x T*T x (C1 * c) x F0 with T = tile + window - 1, which says what the window is: the weights g of each pair of
+    channels as G g Gt, row by row. With the T x T input tile d at (i * tile, j * tile), zeros where it leaves x: the tile x tile part of y at the same place is
     At (sum over channels of w * (Bt d B)) A + bias, elementwise product; what leaves y is dropped. The matrices for tile 4 (points 0, 1, -1, 2, -2) and 2
     are those of Lavin and Gray; transforms/nn/packed/Winograd.h has them.
   }];

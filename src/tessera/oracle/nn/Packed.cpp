@@ -4,6 +4,8 @@
 
 #include "tessera/oracle/nn/Fold.h"
 
+#include <cmath>
+
 using namespace tessera;
 using namespace tessera::oracle;
 using namespace tessera::nn;
@@ -140,18 +142,33 @@ static LogicalResult runDepthwise(Call &call, PackedDepthwiseOp op) {
   return success();
 }
 
-// The definition of F(tile, 3) for one dimension as its polynomials have it: points 0, 1, -1, 2, -2 and
-// infinity.
-static std::vector<double> inputMatrix(int64_t tile) {
-  if (tile == 2)
+// The definition of F(tile, window) for one dimension as its polynomials have it, by the number of points: 0,
+// 1, -1, then 2, -2, then 1/2, -1/2, and infinity. A column of the output's matrix holds the powers of a
+// point.
+static std::vector<double> inputMatrix(int64_t points) {
+  if (points == 4)
     return {1, 0, -1, 0, 0, 1, 1, 0, 0, -1, 1, 0, 0, 1, 0, -1};
-  return {4, 0,  -5, 0, 1, 0, 0, -4, -4, 1,  1, 0, 0, 4, -4, -1, 1, 0,
-          0, -2, -1, 2, 1, 0, 0, 2,  -1, -2, 1, 0, 0, 4, 0,  -5, 0, 1};
+  if (points == 6)
+    return {4, 0,  -5, 0, 1, 0, 0, -4, -4, 1,  1, 0, 0, 4, -4, -1, 1, 0,
+            0, -2, -1, 2, 1, 0, 0, 2,  -1, -2, 1, 0, 0, 4, 0,  -5, 0, 1};
+  return {4. / 4,   0,        -21. / 4, 0,       21. / 4, 0,      -1,      0,       0,       1,
+          1,        -17. / 4, -17. / 4, 1,       1,       0,      0,       -1,      1,       17. / 4,
+          -17. / 4, -1,       1,        0,       0,       1. / 2, 1. / 4,  -5. / 2, -5. / 4, 2,
+          1,        0,        0,        -1. / 2, 1. / 4,  5. / 2, -5. / 4, -2,      1,       0,
+          0,        2,        4,        -5. / 2, -5,      1. / 2, 1,       0,       0,       -2,
+          4,        5. / 2,   -5,       -1. / 2, 1,       0,      0,       -1,      0,       21. / 4,
+          0,        -21. / 4, 0,        1};
 }
-static std::vector<double> outputMatrix(int64_t tile) {
-  if (tile == 2)
+static std::vector<double> outputMatrix(int64_t tile, int64_t points) {
+  if (points == 4)
     return {1, 1, 1, 0, 0, 1, -1, -1};
-  return {1, 1, 1, 1, 1, 0, 0, 1, -1, 2, -2, 0, 0, 1, 1, 4, 4, 0, 0, 1, -1, 8, -8, 1};
+  const double at[] = {0, 1, -1, 2, -2, 0.5, -0.5};
+  std::vector<double> m(tile * points);
+  for (int64_t i = 0; i < tile; ++i)
+    for (int64_t p = 0; p + 1 < points; ++p)
+      m[i * points + p] = std::pow(at[p], double(i));
+  m.back() = 1;
+  return m;
 }
 // m v m^T for a matrix m of n x k and k x k numbers.
 static std::vector<double> sandwich(const std::vector<double> &m, const std::vector<double> &v, int64_t n,
@@ -175,7 +192,8 @@ static LogicalResult runWinograd(Call &call, PackedWinogradOp op) {
     return failure();
   std::vector<double> ws = numbers<double>(w);
   Blocks from(x.shape), to(y->shape);
-  int64_t tile = op.getTile(), t = tile + 2, channels = w.shape[2], rows = y->shape[2], columns = y->shape[3];
+  int64_t tile = op.getTile(), t = tile + x.shape[2] - y->shape[2], channels = w.shape[2], rows = y->shape[2],
+          columns = y->shape[3];
   for (int64_t n = 0; n < x.shape[0]; ++n)
     for (int64_t top = 0; top < rows; top += tile)
       for (int64_t left = 0; left < columns; left += tile) {
@@ -185,7 +203,7 @@ static LogicalResult runWinograd(Call &call, PackedWinogradOp op) {
           for (int64_t i = 0; i < t && top + i < x.shape[2]; ++i)
             for (int64_t j = 0; j < t && left + j < x.shape[3]; ++j)
               d[i * t + j] = numberAt(x, from.at(n, c / x.shape[4], top + i, left + j, c % x.shape[4]));
-          inputs.push_back(sandwich(inputMatrix(tile), d, t, t));
+          inputs.push_back(sandwich(inputMatrix(t), d, t, t));
         }
         for (int64_t f1 = 0; f1 < w.shape[0]; ++f1)
           for (int64_t f0 = 0; f0 < w.shape[3]; ++f0) {
@@ -193,7 +211,7 @@ static LogicalResult runWinograd(Call &call, PackedWinogradOp op) {
             for (int64_t p = 0; p < t * t; ++p)
               for (int64_t c = 0; c < channels; ++c)
                 sums[p] += inputs[c][p] * ws[((f1 * t * t + p) * channels + c) * w.shape[3] + f0];
-            std::vector<double> result = sandwich(outputMatrix(tile), sums, tile, t);
+            std::vector<double> result = sandwich(outputMatrix(tile, t), sums, tile, t);
             for (int64_t i = 0; i < tile && top + i < rows; ++i)
               for (int64_t j = 0; j < tile && left + j < columns; ++j)
                 put(*y, to.at(n, f1, top + i, left + j, f0), result[i * tile + j] + biasOf(bias, f1, f0));

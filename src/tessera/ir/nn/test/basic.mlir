@@ -163,6 +163,9 @@ func.func @packed(%x: tensor<?x6x9x9xf32>, %w: tensor<3x2x3x3x4x8xf32>, %b: tens
   %4 = nn.packed_conv %0, %w, %b {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>} : (tensor<?x2x9x9x4xf32>, tensor<3x2x3x3x4x8xf32>, tensor<3x8xf32>) -> tensor<?x3x4x4x8xf32>
   // CHECK: nn.packed_winograd {{.*}} -> tensor<?x3x7x7x8xf32>
   %5 = nn.packed_winograd %0, %t {tile = 4 : i64} : (tensor<?x2x9x9x4xf32>, tensor<3x36x8x8xf32>) -> tensor<?x3x7x7x8xf32>
+  // CHECK: nn.packed_winograd {{.*}} -> tensor<?x3x5x5x8xf32>
+  %t5 = arith.constant dense<1.0> : tensor<3x64x8x8xf32>
+  %w5 = nn.packed_winograd %0, %t5 {tile = 4 : i64} : (tensor<?x2x9x9x4xf32>, tensor<3x64x8x8xf32>) -> tensor<?x3x5x5x8xf32>
   // CHECK: nn.packed_depthwise {{.*}} -> tensor<?x2x7x7x4xf32>
   %6 = nn.packed_depthwise %0, %d {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<?x2x9x9x4xf32>, tensor<2x3x3x4xf32>) -> tensor<?x2x7x7x4xf32>
   // CHECK: nn.packed_matmul {{.*}} -> tensor<?x13xf32>

@@ -49,8 +49,8 @@ SmallVector<Algorithm> nn::algorithmsFor(ConvOp op, const LayoutOptions &options
     break;
   }
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape();
-  if (options.winograd && op.getGroups() == 1 && w[2] == 3 && w[3] == 3 && all(op.getStrides()) &&
-      all(op.getDilations()))
+  if (options.winograd && op.getGroups() == 1 && (w[2] == 3 || w[2] == 5) && w[3] == w[2] &&
+      all(op.getStrides()) && all(op.getDilations()))
     return {Algorithm::Direct, Algorithm::Winograd2, Algorithm::Winograd4};
   return {Algorithm::Direct};
 }
@@ -87,10 +87,11 @@ Value nn::emitConv(OpBuilder &b, ConvOp op, Value x, Value bias, int64_t block, 
   }
   case Algorithm::Winograd2:
   case Algorithm::Winograd4: {
-    int64_t tile = algorithm == Algorithm::Winograd4 ? 4 : 2, points = tile + 2,
+    int64_t tile = algorithm == Algorithm::Winograd4 ? 4 : 2, points = tile + w[2] - 1,
             depth = ceilDiv(channels, from) * from;
-    Value packed = constant({blocks, points * points, depth, block},
-                            [&] { return packed::packWinograd(data, w[0], channels, tile, from, block); });
+    Value packed = constant({blocks, points * points, depth, block}, [&] {
+      return packed::packWinograd(data, w[0], channels, w[2], tile, from, block);
+    });
     y = PackedWinogradOp::create(b, op.getLoc(), x, packed, bias, tile);
     break;
   }

@@ -35,8 +35,8 @@ ConvKind nn::classifyConv(ConvOp op, const LayoutOptions &options) {
   // Transforms cost as much as they save when there are few channels to share them, or few tiles for the
   // products.
   bool large = y[2] * y[3] >= 16 && w[0] >= 2 * options.lanes && w[1] >= 2 * options.lanes;
-  if (options.winograd && w[2] == 3 && w[3] == 3 && all(op.getStrides(), 1) && all(op.getDilations(), 1) &&
-      large)
+  if (options.winograd && (w[2] == 3 || w[2] == 5) && w[3] == w[2] && all(op.getStrides(), 1) &&
+      all(op.getDilations(), 1) && large)
     return ConvKind::Winograd;
   return ConvKind::Direct;
 }
@@ -214,7 +214,7 @@ double Layouts::cost(unsigned index, int64_t block) const {
         return;
       }
       ArrayRef<int64_t> w = typeOf(conv.getW()).getShape();
-      double taps = double(w[2] * w[3]) / (kind == ConvKind::Winograd ? 2.25 : 1);
+      double taps = double(w[2] * w[3]) / (kind == ConvKind::Winograd ? (w[2] == 5 ? 4 : 2.25) : 1);
       double in = kind == ConvKind::Depthwise ? 1
                                               : blocks(conv.getX(), of(conv.getX())) *
                                                     double(of(conv.getX())) / double(conv.getGroups());

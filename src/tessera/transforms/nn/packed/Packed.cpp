@@ -2,6 +2,8 @@
 // See Packed.h: which file is for which layer.
 #include "tessera/transforms/nn/packed/Packed.h"
 
+#include "tessera/transforms/nn/packed/Winograd.h"
+
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace tessera;
@@ -48,8 +50,10 @@ std::string packed::describe(Operation *op, const Tiles &t) {
       })
       .Case([&](PackedWinogradOp conv) {
         std::string tile = text(conv.getTile());
-        return "Winograd F(" + tile + "x" + tile + ", 3x3), " + text(t.columns) + " tiles of " +
-               text(t.blocks) + " blocks in registers, " + text(t.task) + " tiles as tasks";
+        ArrayRef<int64_t> w = cast<RankedTensorType>(conv.getW().getType()).getShape();
+        std::string window = text(winogradWindow(conv.getTile(), w[1]));
+        return "Winograd F(" + tile + "x" + tile + ", " + window + "x" + window + "), " + text(t.columns) +
+               " tiles of " + text(t.blocks) + " blocks in registers, " + text(t.task) + " tiles as tasks";
       })
       .Case([&](PackedDepthwiseOp) {
         return "depthwise convolution, " + text(t.rows) + "x" + text(t.columns) + " places in registers";

@@ -25,27 +25,33 @@ std::vector<float> packed::packConv(const float *w, int64_t f, int64_t c, int64_
   return out;
 }
 
-std::vector<float> packed::packWinograd(const float *w, int64_t f, int64_t c, int64_t tile, int64_t blockC,
-                                        int64_t blockF) {
-  WinogradMatrices m = winograd(tile);
+std::vector<float> packed::packWinograd(const float *w, int64_t f, int64_t c, int64_t window, int64_t tile,
+                                        int64_t blockC, int64_t blockF) {
+  WinogradMatrices m = winograd(tile, window);
   int64_t t = m.points, channels = ceilDiv(c, blockC) * blockC, f1 = ceilDiv(f, blockF);
   std::vector<float> out(f1 * t * t * channels * blockF);
-  float filter[18];
-  std::copy(m.filter, m.filter + 3 * t, filter);
+  float filter[40];
+  std::copy(m.filter, m.filter + window * t, filter);
   // Lanes innermost: the lines that a channel writes stay in the cache for all of them.
   for (int64_t block = 0; block < f1 * c; ++block)
     for (int64_t ff = block / c * blockF; ff < std::min(f, (block / c + 1) * blockF); ++ff) {
       int64_t cc = block % c;
-      const float *g = w + (ff * c + cc) * 9;
-      float half[6][3]; // G g
+      const float *g = w + (ff * c + cc) * window * window;
+      float half[8][5]; // G g
       for (int64_t i = 0; i < t; ++i)
-        for (int64_t j = 0; j < 3; ++j)
-          half[i][j] = filter[3 * i] * g[j] + filter[3 * i + 1] * g[3 + j] + filter[3 * i + 2] * g[6 + j];
+        for (int64_t j = 0; j < window; ++j) {
+          half[i][j] = 0;
+          for (int64_t k = 0; k < window; ++k)
+            half[i][j] += filter[window * i + k] * g[window * k + j];
+        }
       float *to = out.data() + (ff / blockF * t * t * channels + cc) * blockF + ff % blockF;
       for (int64_t i = 0; i < t; ++i)
-        for (int64_t j = 0; j < t; ++j)
-          to[(i * t + j) * channels * blockF] =
-              half[i][0] * filter[3 * j] + half[i][1] * filter[3 * j + 1] + half[i][2] * filter[3 * j + 2];
+        for (int64_t j = 0; j < t; ++j) {
+          float sum = 0;
+          for (int64_t k = 0; k < window; ++k)
+            sum += half[i][k] * filter[window * j + k];
+          to[(i * t + j) * channels * blockF] = sum;
+        }
     }
   return out;
 }

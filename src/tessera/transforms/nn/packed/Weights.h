@@ -11,9 +11,9 @@ namespace tessera::nn::packed {
 /// divide the channels of a group.
 std::vector<float> packConv(const float *w, int64_t f, int64_t c, int64_t kh, int64_t kw, int64_t groups,
                             int64_t blockC, int64_t blockF);
-/// F x C x 3 x 3 → F1 x T*T x (C1 * c) x F0, transformed for F(tile, 3).
-std::vector<float> packWinograd(const float *w, int64_t f, int64_t c, int64_t tile, int64_t blockC,
-                                int64_t blockF);
+/// F x C x window x window → F1 x T*T x (C1 * c) x F0, transformed for F(tile, window).
+std::vector<float> packWinograd(const float *w, int64_t f, int64_t c, int64_t window, int64_t tile,
+                                int64_t blockC, int64_t blockF);
 /// C x 1 x KH x KW → C1 x KH x KW x c.
 std::vector<float> packDepthwise(const float *w, int64_t c, int64_t kh, int64_t kw, int64_t block);
 /// K x N (or N x K with `transposed`) → N1 x K x N0. With `channels` > 0 row k of the result is for an

@@ -91,8 +91,8 @@ void WinogradKernel::transformInput(Value tile, Value slot) {
     Cursor whole = cursorAt(g, x.memory, {image, block, g.add(top, x.top), g.add(left, x.left), g.index(0)});
     SmallVector<Value> rowAt, columnAt;
     for (int64_t i = 0; ragged && i < p; ++i) {
-      rowAt.push_back(g.min(g.add(top, i), g.index(rows + 1)));
-      columnAt.push_back(g.min(g.add(left, i), g.index(columns + 1)));
+      rowAt.push_back(g.min(g.add(top, i), g.index(rows + m.window - 2)));
+      columnAt.push_back(g.min(g.add(left, i), g.index(columns + m.window - 2)));
     }
     for (int64_t j = 0; j < p; ++j) {
       SmallVector<Value> column;
@@ -221,7 +221,7 @@ LogicalResult packed::lowerWinograd(RewriterBase &rewriter, PackedWinogradOp op,
                    op.getBias() ? inputOf(rewriter, op.getBias()).memory : Memory(),
                    *output,
                    element,
-                   winograd(op.getTile()),
+                   winograd(op.getTile(), winogradWindow(op.getTile(), w[1])),
                    in[1],
                    in[4],
                    w[3],
@@ -269,7 +269,7 @@ LogicalResult packed::lowerWinograd(RewriterBase &rewriter, PackedWinogradOp op,
 
 Tiles packed::chooseWinograd(PackedWinogradOp op, const Machine &machine, int64_t blocks, int64_t columns) {
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape(), y = typeOf(op.getY()).getShape();
-  int64_t tile = op.getTile(), points = (tile + 2) * (tile + 2);
+  int64_t tile = op.getTile(), points = w[1];
   int64_t plane = ceilDiv(y[2], tile) * ceilDiv(y[3], tile);
   Tiles t;
   t.blocks = blocks ? blocks : w[0] % 2 ? 1 : 2;
