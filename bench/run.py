@@ -5,7 +5,7 @@
 usage: bench/run.py SUITE [--json F] [--rounds N] [--threads 1,2] [--only WORD] [--build DIR] [options of the suite: bench/run.py SUITE --help]
 
 Prints a table and the geometric mean of its ratios (above 1: we are ahead). Rows go to F, and with the machine's description to
-bench/results/<date>-<host>.json, unless --only left some out. Build the programs first: make bench, or the CMake target bench_<suite>.
+bench/results/<date>-<host>.json, unless --only left some out (--nets records its networks and keeps the rows of the others). Build the programs first: make bench, or the CMake target bench_<suite>.
 """
 import argparse
 import datetime
@@ -60,16 +60,19 @@ def main():
         print(f"not measured: {failure}")
     if options.json:
         measure.write_json(options.json, rows)
-    part = options.only or any(getattr(options, name, None) for name in ("nets", "quick", "peers", "keep")) or getattr(options, "clock", "wall") != "wall"
+    left_out = (options.only, *(getattr(options, name, None) for name in ("quick", "peers", "keep", "builds")))
+    part = any(left_out) or getattr(options, "clock", "wall") != "wall" or getattr(options, "batches", "1,16") != "1,16" or options.threads != [1, 2]
     if part:  # part of a suite is for looking at, not for the record
         return 1 if failures else 0
     date = datetime.date.today().isoformat()
     path = os.path.join(HERE, "results", f"{date}-{platform.node()}.json")
-    # Several suites of one day share a file; a suite measured again replaces its rows.
-    old = []
+    # Several suites of one day share a file; a suite measured again replaces its rows. Networks may be measured a few
+    # at a time: then the rows of the others stay.
+    old, cases = [], {r["case"] for r in rows}
     if os.path.exists(path):
         with open(path) as f:
-            old = [r for r in json.load(f)["rows"] if r["suite"] != options.suite]
+            old = [r for r in json.load(f)["rows"]
+                   if r["suite"] != options.suite or (getattr(options, "nets", "") and r["case"] not in cases)]
     measure.write_json(path, {"machine": measure.machine(), "rows": old + rows})
     return 1 if failures else 0
 
