@@ -184,6 +184,9 @@ static int runInstall(InstallArgs &args) {
       if (!program.ok())
         return fail(program.status().message());
       programs.push_back(program.take());
+      if (!args.options.knobs.empty())
+        if (Status ranges = setTunedRanges(programs.back(), path); !ranges.ok())
+          return fail(ranges.message());
       if (args.names.empty())
         continue;
       Status renamed = renameProgram(programs.back(), path, args.names[programs.size() - 1]);

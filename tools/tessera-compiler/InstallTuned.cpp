@@ -16,6 +16,22 @@
 using namespace tessera;
 using namespace tessera::cli;
 
+static void setRanges(Portable &program, const tune::Curve &curve) {
+  for (nn::TunableOp op : nn::tunableOps(*program.module))
+    for (const tune::CurveOperation &known : curve.operations)
+      if (known.name == nn::nameOf(op) && known.range && !nn::rangeOf(op))
+        op->setAttr(nn::rangeAttr,
+                    Builder(op.getContext()).getDenseF32ArrayAttr({known.range->first, known.range->second}));
+}
+
+Status cli::setTunedRanges(Portable &program, const std::string &path) {
+  TESSERA_ASSIGN(Container file, Container::open(path));
+  TESSERA_ASSIGN(std::optional<tune::Curve> curve, tune::readCurve(file));
+  if (curve)
+    setRanges(program, *curve);
+  return Status();
+}
+
 // The program with a configuration's knobs and the ranges that tuning found, under the configuration's name.
 static Result<Portable> applyConfiguration(const Portable &exact, const tune::Curve &curve,
                                            const tune::Configuration &configuration) {
@@ -24,11 +40,7 @@ static Result<Portable> applyConfiguration(const Portable &exact, const tune::Cu
   program.module = cast<ModuleOp>((*exact.module)->clone());
   if (exact.scripts)
     program.scripts = cast<ModuleOp>((*exact.scripts)->clone());
-  for (nn::TunableOp op : nn::tunableOps(*program.module))
-    for (const tune::CurveOperation &known : curve.operations)
-      if (known.name == nn::nameOf(op) && known.range && !nn::rangeOf(op))
-        op->setAttr(nn::rangeAttr,
-                    Builder(op.getContext()).getDenseF32ArrayAttr({known.range->first, known.range->second}));
+  setRanges(program, curve);
   Status applied =
       applyKnobMap(*program.module, KnobMap(configuration.knobs.begin(), configuration.knobs.end()));
   if (!applied.ok())

@@ -11,4 +11,7 @@ namespace tessera::cli {
 Status installTuned(const std::string &in, const std::string &out, const InstallOptions &options,
                     const tune::Goal &goal);
 
+/// Gives the operations of a program the ranges that the curve in its file knows, for knobs that need one.
+Status setTunedRanges(Portable &program, const std::string &path);
+
 } // namespace tessera::cli

@@ -44,7 +44,7 @@ for(const c of curve.configurations){
  points.push({x:base-c.predicted.quality,y:1/c.predicted.cost,kind:'predicted',c});
  if(c.measured)points.push({x:c.measured.loss,y:speed(c),hi:c.measured.loss_hi,kind:c.shipped?'shipped':'measured',c});
 }
-const W=980,H=380,L=56,B=44,T=16,R=20,xs=points.map(p=>Math.max(p.x,p.hi||0)),x0=Math.min(0,...points.map(p=>p.x))-0.1,x1=Math.max(...xs)+0.1,
+const W=980,H=380,L=76,B=44,T=16,R=20,xs=points.map(p=>Math.max(p.x,p.hi||0)),x0=Math.min(0,...points.map(p=>p.x))-0.1,x1=Math.max(...xs)+0.1,
  y0=0.9,y1=Math.max(...points.map(p=>p.y))*1.06;
 const X=v=>L+(v - x0)/(x1 - x0)*(W-L-R),Y=v=>H-B-(v - y0)/(y1 - y0)*(H-B-T);
 const colour={predicted:'#9aa6b4',measured:'#3b7dd8',shipped:'#1d9a5f'};

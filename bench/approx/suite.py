@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The suite approx: what one, two or three points of accuracy buy, for eight networks at batch 16.
+
+Each network is tuned once on the first half of its test images (`tessera tune`), installed for each bound (`tessera install --loss`) and evaluated on
+the second half, which tuning never saw. Rows: the installed configuration against our own f32 build in strict mode (`tessera-f32`), our own best plain
+conversion (`tessera-plain`, the same precision for all layers that have it) and the better of OpenVINO's plain conversions (`openvino-best`: bf16, NNCF
+int8), all measured in turns. Rows carry `loss`, the bound; `measured_loss`, paired, on the held-back images; and the energy of a batch.
+"""
+import json
+import os
+import subprocess
+import sys
+import time
+
+import measure
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "onnx-cpu"))
+import environment
+from process import Engine
+
+NETS = {"fc4": "mnist", "lenet": "mnist", "alexnet": "cifar10", "alexnet2": "cifar10", "vgg16_half": "cifar10", "resnet18": "cifar10",
+        "mobilenet": "cifar10", "mobilenet_shallow": "cifar10"}
+SHAPES = {"mnist": (1, 28, 28), "cifar10": (3, 32, 32)}
+PLAIN = ("int8", "bf16")
+BATCH, ROUND_MS = 16, 20
+
+
+def add_options(parser):
+    parser.add_argument("--nets", default="", help="networks, separated by commas; default: all of " + ", ".join(NETS))
+    parser.add_argument("--models", default=os.environ.get("TESSERA_MODELS", ""), help="folder of the networks; default: $TESSERA_MODELS")
+    parser.add_argument("--data", default=os.environ.get("TESSERA_DATA", ""), help="folder of mnist and cifar10; default: $TESSERA_DATA")
+    parser.add_argument("--losses", default="1,2,3")
+    parser.add_argument("--images", type=int, default=256, help="samples for the search")
+    parser.add_argument("--half", type=int, default=5000, help="samples to tune with; as many after them test")
+    parser.add_argument("--peers", default="openvino-bf16,openvino-int8", help="conversions of OpenVINO; '-': none")
+    parser.add_argument("--keep", action="store_true", help="take what the last run tuned and installed")
+
+
+class Run:
+    def __init__(self, options):
+        self.options, self.failures, self.rows = options, [], []
+        self.work = os.path.join(options.build, "bench", "approx")
+        os.makedirs(self.work, exist_ok=True)
+        self.tessera = os.path.join(options.build, "bin", "tessera")
+        self.python = environment.python()
+
+    def call(self, *words):
+        done = subprocess.run([self.tessera, *words], capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"'tessera {' '.join(words[:2])}': " + (done.stderr.strip().splitlines() or ["no message"])[-1])
+        return done.stdout
+
+    def path(self, net, name):
+        return os.path.join(self.work, f"{net}-{name}")
+
+    def model(self, net):
+        for folder in (self.options.models, os.path.join(os.path.dirname(os.path.dirname(HERE)), "examples", "models")):
+            path = os.path.join(folder, net + ".onnx")
+            if os.path.exists(path):
+                return path
+        raise RuntimeError(f"'{net}.onnx' is not there; give --models or set TESSERA_MODELS")
+
+    def tune(self, net, model):
+        """The tuned portable object, and the seconds that tuning took."""
+        portable, tuned = self.path(net, "plain.tsr"), self.path(net, "tuned.tsr")
+        if self.options.keep and os.path.exists(tuned):
+            return tuned, 0.0
+        self.call("compile", model, "-o", portable)
+        begin = time.perf_counter()
+        self.call("tune", portable, "-o", tuned, "--data", self.data(net), "--limit", str(self.options.half), "--images", str(self.options.images),
+                  "--batch", str(BATCH))
+        return tuned, time.perf_counter() - begin
+
+    def data(self, net):
+        return f"{NETS[net]}:{os.path.join(self.options.data, NETS[net])}"
+
+    def held_back(self, net, installed, *words):
+        text = self.call("eval", installed, "--data", self.data(net), "--skip", str(self.options.half), "--limit", str(self.options.half),
+                         "--batch", str(BATCH), "--json", *words)
+        return json.loads(text)
+
+    def plain(self, net, tuned):
+        """Our own plain conversions, from the ranges that tuning found."""
+        files = {}
+        for precision in PLAIN:
+            target = self.path(net, f"plain-{precision}.tsx")
+            try:
+                self.call("install", tuned, "-o", target, "--knobs", f"all={precision}")
+                files[f"plain-{precision}"] = target
+            except RuntimeError as error:
+                self.failures.append(f"tessera-plain {net}: {error}")
+        return files
+
+    def load(self, net, engine, path, threads):
+        worker = Engine(self.python, self.options.build, threads=threads)
+        answer = worker.ask(do="load", engine=engine, model=path, batch=BATCH, threads=threads, shape=SHAPES[NETS[net]])
+        if "failed" in answer:
+            self.failures.append(f"{engine} {net}: {answer['failed']}")
+            worker.close()
+            return None
+        return worker
+
+    def openvino(self, net, engine, model):
+        """What OpenVINO loads for one of its conversions."""
+        if engine != "openvino-int8":
+            return model
+        target = self.path(net, "int8.xml")
+        if not (self.options.keep and os.path.exists(target)):
+            worker = Engine(self.python, self.options.build, timeout=900)
+            answer = worker.ask(do="prepare", kind="int8", model=model, target=target, shape=SHAPES[NETS[net]], count=16)
+            worker.close()
+            if "failed" in answer:
+                self.failures.append(f"{engine} {net}: {answer['failed']}")
+                return None
+        return target
+
+    def rounds(self, workers):
+        names = list(workers)
+        for r in range(self.options.rounds):
+            for i in range(len(names)):
+                worker = workers[names[(r + i) % len(names)]]
+                times = worker.ask(do="round", ms=ROUND_MS, least=3, most=1000, warm=True, clock="wall").get("times")
+                if times:
+                    worker.rounds.append(measure.median(times))
+                    worker.best = min(worker.best, *times)
+
+    def network(self, net, threads):
+        model = self.model(net)
+        tuned, seconds = self.tune(net, model)
+        files, evals, shipped = {}, {}, {}
+        files["tessera-f32"] = self.path(net, "f32.tsx")
+        self.call("install", tuned, "-o", files["tessera-f32"], "--mode", "strict")
+        for loss in self.options.losses.split(","):
+            name = f"loss-{loss}"
+            files[name] = self.path(net, name + ".tsx")
+            self.call("install", tuned, "-o", files[name], "--loss", loss)
+            evals[name] = self.held_back(net, files[name])
+            shipped[name] = evals[name]["program"]
+        files.update(self.plain(net, tuned))
+        workers = {name: self.load(net, "tessera", path, threads) for name, path in files.items()}
+        for engine in [p for p in self.options.peers.split(",") if p and p != "-"]:
+            path = self.openvino(net, engine, model)
+            workers[engine] = path and self.load(net, engine, path, threads)
+        workers = {name: worker for name, worker in workers.items() if worker}
+        self.rounds(workers)
+        best = lambda prefix: min((w for n, w in workers.items() if n.startswith(prefix) and w.rounds), key=lambda w: w.best, default=None)
+        peers = {"tessera-f32": workers.get("tessera-f32"), "tessera-plain": best("plain-"), "openvino-best": best("openvino-")}
+        for loss in self.options.losses.split(","):
+            name = f"loss-{loss}"
+            ours, found = workers.get(name), evals[name]
+            for peer, other in peers.items():
+                if not ours or not other or not ours.rounds or not other.rounds:
+                    continue
+                self.rows.append({"case": f"{net} loss {loss}", "config": f"batch {BATCH}, {threads} threads", "peer": peer, "ours": ours.rounds,
+                                  "peer_times": other.rounds, "ours_best": ours.best, "peer_best": other.best,
+                                  "more": {"loss": float(loss), "measured_loss": found.get("loss", 0.0), "loss_hi": found.get("loss_hi", 0.0),
+                                           "quality": found["percent"], "configuration": shipped[name], "tune_s": seconds,
+                                           "energy_j": BATCH * found["joules_per_sample"], "energy_source": found["energy_source"]}})
+        for worker in workers.values():
+            worker.close()
+
+
+def reports(options):
+    run = Run(options)
+    nets = [n for n in options.nets.split(",") if n] or list(NETS)
+    for net in nets:
+        if net not in NETS:
+            sys.exit(f"error: unknown '{net}'; there are: {', '.join(NETS)}")
+        if options.only and options.only not in net:
+            continue
+        try:
+            run.network(net, max(options.threads))
+        except RuntimeError as error:
+            run.failures.append(f"{net}: {error}")
+            print(f"not measured: {net}: {error}", file=sys.stderr)
+    return run.rows, run.failures
+
+
+def summary(rows):
+    for loss in sorted({r["loss"] for r in rows}):
+        own = [r for r in rows if r["loss"] == loss]
+        for peer in dict.fromkeys(r["peer"] for r in own):
+            ratios = [r["ratio"] for r in own if r["peer"] == peer]
+            print(f"at most {loss:g} points, over {peer}: {measure.geometric_mean(ratios):.2f} over {len(ratios)} networks")
+        broken = [r["case"] for r in own if r["peer"] == "tessera-f32" and r["measured_loss"] > loss]
+        print(f"at most {loss:g} points: {len(broken)} bounds broken on held-back images" + (": " + ", ".join(broken) if broken else ""))
+    print("CIFAR-100 and ImageNet networks of ApproxTuner's table: no data at hand")
