@@ -6,6 +6,36 @@ using namespace tessera;
 using namespace tessera::nn;
 using namespace tessera::nn::packed;
 
+// As many vectors as they have lanes, a power of two, with rows and columns exchanged: blocks of 1, 2, 4, …
+// change places with their mirror images.
+static SmallVector<Value> transpose(Gen &g, SmallVector<Value> v) {
+  int64_t n = v.size();
+  for (int64_t step = 1; step < n; step *= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t k = 0; k < n; ++k) {
+      low.push_back(k & step ? n + k - step : k);
+      high.push_back(k & step ? n + k : k + step);
+    }
+    for (int64_t i = 0; i < n; ++i)
+      if (!(i & step)) {
+        Value first = v[i], second = v[i | step];
+        v[i] = vector::ShuffleOp::create(g.b, g.loc, first, second, low);
+        v[i | step] = vector::ShuffleOp::create(g.b, g.loc, first, second, high);
+      }
+  }
+  return v;
+}
+
+// Calls `body` for the blocks of channels, with how many of a block's lanes are channels.
+static void forValidLanes(Gen &g, Value block, int64_t blocks, int64_t lanes, int64_t channels,
+                          function_ref<void(int64_t valid)> body) {
+  int64_t rest = channels - (blocks - 1) * lanes;
+  if (rest == lanes || blocks == 1)
+    return body(rest);
+  g.when(g.less(block, g.index(blocks - 1)), [&] { body(lanes); });
+  g.when(g.equal(block, blocks - 1), [&] { body(rest); });
+}
+
 LogicalResult packed::lowerPack(RewriterBase &rewriter, PackOp op, const Tiles &, std::string &why) {
   FailureOr<Output> output = Output::follow(rewriter, op, why);
   if (failed(output))
@@ -14,31 +44,34 @@ LogicalResult packed::lowerPack(RewriterBase &rewriter, PackOp op, const Tiles &
   Memory x = inputOf(rewriter, op.getX()).memory;
   int64_t lanes = op.getBlock(), blocks = output->shape()[1], rows = output->shape()[2],
           columns = output->shape()[3];
-  Type element = typeOf(op.getX()).getElementType();
-  VectorType type = vectorOf(element, lanes);
+  VectorType type = vectorOf(typeOf(op.getX()).getElementType(), lanes);
   Value batch = batchOf(g, x);
   output->begin(g, batch);
-  // One vector of channels at a place; those from `valid` on are zero.
-  auto place = [&](Value n, Value block, Value i, Value j, int64_t valid) {
-    Cursor from = cursorAt(g, x, {n, g.mul(block, lanes), i, j});
-    Value v = g.splat(type, 0);
-    for (int64_t k = 0; k < valid; ++k)
-      v = vector::InsertOp::create(g.b, g.loc, from.scalar(g, k * x.stride(1)), v, ArrayRef<int64_t>{k});
-    output->store(g, {n, block, i, j, g.index(0)}, v);
-  };
-  int64_t rest = x.shape[1] - (blocks - 1) * lanes;
+  bool flat = output->isFlat();
+  int64_t across = flat ? rows * columns : columns, down = flat ? 1 : rows, whole = across / lanes * lanes;
   g.tasks({getAsOpFoldResult(batch), rewriter.getIndexAttr(blocks)}, [&](ValueRange ids) {
     Value n = ids[0], block = ids[1];
-    auto plane = [&](int64_t valid) {
-      g.each(0, rows, 1,
-             [&](Value i) { g.each(0, columns, 1, [&](Value j) { place(n, block, i, j, valid); }); });
-    };
-    if (rest == lanes || blocks == 1) {
-      plane(rest);
-    } else {
-      g.when(g.less(block, g.index(blocks - 1)), [&] { plane(lanes); });
-      g.when(g.equal(block, blocks - 1), [&] { plane(rest); });
-    }
+    forValidLanes(g, block, blocks, lanes, x.shape[1], [&](int64_t valid) {
+      g.each(0, down, 1, [&](Value i) {
+        // As many places as lanes: rows of x, transposed. Then one place at a time.
+        g.each(0, whole, lanes, [&](Value j) {
+          Cursor from = cursorAt(g, x, {n, g.mul(block, lanes), i, j});
+          SmallVector<Value> channels(lanes, g.splat(type, 0));
+          for (int64_t k = 0; k < valid; ++k)
+            channels[k] = from.load(g, k * x.stride(1), lanes);
+          for (auto [q, place] : llvm::enumerate(transpose(g, channels)))
+            output->store(g, {n, block, i, g.add(j, int64_t(q)), g.index(0)}, place);
+        });
+        g.each(whole, across, 1, [&](Value j) {
+          Cursor from = cursorAt(g, x, {n, g.mul(block, lanes), i, j});
+          Value v = g.splat(type, 0);
+          for (int64_t k = 0; k < valid; ++k)
+            v = vector::InsertOp::create(g.b, g.loc, from.scalar(g, k * x.stride(1)), v,
+                                         ArrayRef<int64_t>{k});
+          output->store(g, {n, block, i, j, g.index(0)}, v);
+        });
+      });
+    });
     output->border(g, n, block, g.index(0), g.index(rows));
   });
   output->finish(rewriter, op);
@@ -52,17 +85,35 @@ LogicalResult packed::lowerUnpack(RewriterBase &rewriter, UnpackOp op, const Til
   Gen g{rewriter, op.getLoc()};
   Input x = inputOf(rewriter, op.getX());
   ArrayRef<int64_t> in = typeOf(op.getX()).getShape();
-  int64_t lanes = in[4];
+  int64_t lanes = in[4], rows = in[2], columns = in[3];
   Value batch = batchOf(g, x.memory);
   output->begin(g, batch);
   VectorType one = vectorOf(typeOf(op.getX()).getElementType(), 1);
-  g.tasks({getAsOpFoldResult(batch), rewriter.getIndexAttr(int64_t(op.getChannels()))}, [&](ValueRange ids) {
-    Value block = g.div(ids[1], lanes), lane = g.rem(ids[1], lanes);
-    g.each(0, in[2], 1, [&](Value i) {
-      g.each(0, in[3], 1, [&](Value j) {
-        Value v =
-            cursorAt(g, x.memory, {ids[0], block, g.add(i, x.top), g.add(j, x.left), lane}).scalar(g, 0);
-        output->store(g, {ids[0], ids[1], i, j}, vector::BroadcastOp::create(g.b, g.loc, one, v));
+  bool flat = output->isFlat() && x.memory.shape[2] == rows && x.memory.shape[3] == columns;
+  int64_t across = flat ? rows * columns : columns, down = flat ? 1 : rows, whole = across / lanes * lanes;
+  int64_t blocks = ceilDiv(int64_t(op.getChannels()), lanes);
+  g.tasks({getAsOpFoldResult(batch), rewriter.getIndexAttr(blocks)}, [&](ValueRange ids) {
+    Value n = ids[0], block = ids[1], first = g.mul(block, lanes);
+    forValidLanes(g, block, blocks, lanes, op.getChannels(), [&](int64_t valid) {
+      g.each(0, down, 1, [&](Value i) {
+        auto at = [&](Value j) {
+          return cursorAt(g, x.memory, {n, block, g.add(i, x.top), g.add(j, x.left), g.index(0)});
+        };
+        g.each(0, whole, lanes, [&](Value j) {
+          Cursor from = at(j);
+          SmallVector<Value> places;
+          for (int64_t q = 0; q < lanes; ++q)
+            places.push_back(from.load(g, q * lanes, lanes));
+          SmallVector<Value> channels = transpose(g, places);
+          for (auto [k, channel] : llvm::enumerate(ArrayRef(channels).take_front(valid)))
+            output->store(g, {n, g.add(first, int64_t(k)), i, j}, channel);
+        });
+        g.each(whole, across, 1, [&](Value j) {
+          Cursor from = at(j);
+          for (int64_t k = 0; k < valid; ++k)
+            output->store(g, {n, g.add(first, k), i, j},
+                          vector::BroadcastOp::create(g.b, g.loc, one, from.scalar(g, k)));
+        });
       });
     });
   });
