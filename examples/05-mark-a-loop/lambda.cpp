@@ -5,17 +5,16 @@
 #include <cstdio>
 #include <vector>
 
-void blur(const float *in, float *out, int height, int width) {
-  tessera::parallel_for(
-      tessera::extent(height - 2, width - 2),
-      [](size_t y, size_t x, auto in, auto out) {
-        float sum = 0;
-        for (int dy = 0; dy <= 2; ++dy)
-          for (int dx = 0; dx <= 2; ++dx)
-            sum += in(y + dy, x + dx);
-        out(y + 1, x + 1) = sum / 9;
-      },
-      tessera::in(in, height, width), tessera::inout(out, height, width));
+void blur(const float *input, float *output, int height, int width) {
+  tessera::span in(input, height, width);
+  tessera::span out(output, height, width);
+  tessera::parallel_for(tessera::extent(height - 2, width - 2), [=](size_t y, size_t x) {
+    float sum = 0;
+    for (int dy = 0; dy <= 2; ++dy)
+      for (int dx = 0; dx <= 2; ++dx)
+        sum += in(y + dy, x + dx);
+    out(y + 1, x + 1) = sum / 9;
+  });
 }
 
 int main() {
@@ -26,8 +25,8 @@ int main() {
   blur(image.data(), blurred.data(), height, width);
   for (int x = width / 2 - 2; x < width / 2 + 2; ++x)
     std::printf("%g ", blurred[5 * width + x]);
-  float most = tessera::reduce(
-      tessera::maximum, tessera::extent(height * width), 0.0f, [](size_t i, auto v) { return v[i]; },
-      tessera::in(blurred.data(), height * width));
+  tessera::span pixels(blurred.data(), height * width);
+  float most = tessera::reduce(tessera::maximum, tessera::extent(height * width), 0.0f,
+                               [=](size_t i) { return pixels[i]; });
   std::printf("at most %g\n", most);
 }

@@ -48,6 +48,33 @@ template <typename T, size_t Rank> struct view {
   }
 };
 
+/// Memory with its extents that lambdas may capture.
+template <typename T, size_t Rank = 1> struct span {
+  T *memory __hetero_count(rows * columns * depth);
+  size_t rows, columns = 1, depth = 1;
+
+  template <std::integral... N> explicit span(T *memory, N... n) : memory(memory) {
+    static_assert(sizeof...(N) == Rank && Rank >= 1 && Rank <= 3, "a span has one to three extents");
+    size_t e[3] = {static_cast<size_t>(n)...};
+    rows = e[0];
+    if constexpr (Rank > 1)
+      columns = e[1];
+    if constexpr (Rank > 2)
+      depth = e[2];
+  }
+  T &operator[](size_t i) const { return memory[i]; }
+  T &operator()(size_t i) const { return memory[i]; }
+  T &operator()(size_t i, size_t j) const {
+    static_assert(Rank >= 2, "this span has one dimension");
+    return memory[i * columns + j];
+  }
+  T &operator()(size_t i, size_t j, size_t k) const {
+    static_assert(Rank == 3, "this span has fewer than three dimensions");
+    return memory[(i * columns + j) * depth + k];
+  }
+};
+template <typename T, typename... N> span(T *, N...) -> span<T, sizeof...(N)>;
+
 /// Memory as it is passed: read only, or written as well.
 template <typename T, size_t Rank, bool Written> struct object {
   T *memory;
@@ -233,30 +260,90 @@ struct reduction<Op, T, F, std::index_sequence<K...>, list<A...>, std::tuple<I..
   }
 };
 
+/// A lambda that captures is passed as what it is, a structure of its captures.
+template <typename F> struct captured {
+  static void parallel_for(size_t n, F *body, size_t bodyBytes) {
+    for (size_t x = 0; x < n; ++x) {
+      __hetero_parallel_loop(1, 2, n, body, bodyBytes, 1, body, bodyBytes, "loop");
+      (*body)(x);
+    }
+  }
+  static void parallel_for_2(size_t n, size_t m, F *body, size_t bodyBytes) {
+    for (size_t y = 0; y < n; ++y)
+      for (size_t x = 0; x < m; ++x) {
+        __hetero_parallel_loop(2, 3, n, m, body, bodyBytes, 1, body, bodyBytes, "loop");
+        (*body)(y, x);
+      }
+  }
+  static void parallel_for_3(size_t n, size_t m, size_t l, F *body, size_t bodyBytes) {
+    for (size_t z = 0; z < n; ++z)
+      for (size_t y = 0; y < m; ++y)
+        for (size_t x = 0; x < l; ++x) {
+          __hetero_parallel_loop(3, 4, n, m, l, body, bodyBytes, 1, body, bodyBytes, "loop");
+          (*body)(z, y, x);
+        }
+  }
+  static void launch(extents<1> e, F &body) {
+    __hetero_wait(
+        __hetero_launch((void *)parallel_for, 2, e.count[0], &body, sizeof(F), 1, &body, sizeof(F)));
+  }
+  static void launch(extents<2> e, F &body) {
+    __hetero_wait(__hetero_launch((void *)parallel_for_2, 3, e.count[0], e.count[1], &body, sizeof(F), 1,
+                                  &body, sizeof(F)));
+  }
+  static void launch(extents<3> e, F &body) {
+    __hetero_wait(__hetero_launch((void *)parallel_for_3, 4, e.count[0], e.count[1], e.count[2], &body,
+                                  sizeof(F), 1, &body, sizeof(F)));
+  }
+};
+template <typename Op, typename T, typename F> struct captured_reduction {
+  static void reduce(size_t n, T *result, size_t resultBytes, F *body, size_t bodyBytes) {
+    for (size_t x = 0; x < n; ++x) {
+      __hetero_parallel_loop(1, 3, n, result, resultBytes, body, bodyBytes, 1, result, resultBytes, "reduce");
+      Op::combine(*result, static_cast<T>((*body)(x)));
+    }
+  }
+  static T launch(extents<1> e, T start, F &body) {
+    __hetero_wait(__hetero_launch((void *)reduce, 3, e.count[0], &start, sizeof(T), &body, sizeof(F), 1,
+                                  &start, sizeof(T)));
+    return start;
+  }
+};
+
 } // namespace detail
 
-/// Runs `body(i…, arguments…)` for all indices, in any order and at the same time.
+/// Runs `body(i…, arguments…)` for all indices, in any order and at the same time. What the lambda uses
+/// follows it as arguments, or is captured by value: numbers, and memory as `tessera::span` or `std::span`.
 template <size_t Rank, typename F, typename... A>
-void parallel_for(extents<Rank> count, F, const A &...arguments) {
-  static_assert(std::is_empty_v<F>, "the lambda may not capture: pass what it uses after it");
-  auto written = std::tuple_cat(detail::traits<A>::written(arguments)...);
-  auto rest = std::tuple_cat(detail::traits<A>::rest(arguments)...);
-  static_assert(std::tuple_size_v<decltype(written)> != 0,
-                "the loop has no effect: pass what it writes as tessera::out or inout");
-  using loop = detail::loop<F, std::make_index_sequence<sizeof...(A)>, detail::list<A...>, decltype(written),
-                            decltype(rest)>;
-  std::apply([&](auto... each) { loop::launch(count, each...); }, std::tuple_cat(written, rest));
+void parallel_for(extents<Rank> count, F body, const A &...arguments) {
+  if constexpr (std::is_empty_v<F>) {
+    auto written = std::tuple_cat(detail::traits<A>::written(arguments)...);
+    auto rest = std::tuple_cat(detail::traits<A>::rest(arguments)...);
+    static_assert(std::tuple_size_v<decltype(written)> != 0,
+                  "the loop has no effect: pass what it writes as tessera::out or inout, or capture it");
+    using loop = detail::loop<F, std::make_index_sequence<sizeof...(A)>, detail::list<A...>,
+                              decltype(written), decltype(rest)>;
+    std::apply([&](auto... each) { loop::launch(count, each...); }, std::tuple_cat(written, rest));
+  } else {
+    static_assert(sizeof...(A) == 0, "a lambda that captures takes no arguments: capture all that it uses");
+    detail::captured<F>::launch(count, body);
+  }
 }
 
 /// `start` combined with `body(i, arguments…)` of all indices, in any order.
 template <typename Op, typename T, typename F, typename... A>
-T reduce(Op, extents<1> count, T start, F, const A &...arguments) {
-  static_assert(std::is_empty_v<F>, "the lambda may not capture: pass what it uses after it");
-  static_assert((0 + ... + detail::traits<A>::outs) == 0, "a reduction reads its buffers: pass tessera::in");
-  auto rest = std::tuple_cat(detail::traits<A>::rest(arguments)...);
-  using reduction =
-      detail::reduction<Op, T, F, std::make_index_sequence<sizeof...(A)>, detail::list<A...>, decltype(rest)>;
-  return std::apply([&](auto... each) { return reduction::launch(count, start, each...); }, rest);
+T reduce(Op, extents<1> count, T start, F body, const A &...arguments) {
+  if constexpr (std::is_empty_v<F>) {
+    static_assert((0 + ... + detail::traits<A>::outs) == 0,
+                  "a reduction reads its buffers: pass tessera::in");
+    auto rest = std::tuple_cat(detail::traits<A>::rest(arguments)...);
+    using reduction = detail::reduction<Op, T, F, std::make_index_sequence<sizeof...(A)>, detail::list<A...>,
+                                        decltype(rest)>;
+    return std::apply([&](auto... each) { return reduction::launch(count, start, each...); }, rest);
+  } else {
+    static_assert(sizeof...(A) == 0, "a lambda that captures takes no arguments: capture all that it uses");
+    return detail::captured_reduction<Op, T, F>::launch(count, start, body);
+  }
 }
 
 /// A launch that may still run; waits for it when it goes away.
@@ -313,18 +400,11 @@ struct rooted<Root, Objects, Outputs, std::tuple<I...>, std::tuple<O...>> {
     __hetero_wait(__hetero_launch((void *)Root, Objects, i..., Outputs, o...));
   }
   static void *start(I... i, O... o) { return __hetero_launch((void *)Root, Objects, i..., Outputs, o...); }
-  static void *open(I... i, O... o) {
-    return __hetero_launch_stream((void *)Root, Objects, i..., Outputs, o...);
-  }
 };
 template <auto Root, typename... A>
 using rooted_for = rooted<Root, unsigned(sizeof...(A)), (0u + ... + unsigned(passed<A>::isOut)),
                           decltype(std::tuple_cat(asInput(std::declval<A>())...)),
                           decltype(std::tuple_cat(asOutput(std::declval<A>())...))>;
-
-template <unsigned Objects, typename... I> void push(void *stream, I... i) {
-  __hetero_push(stream, Objects, i...);
-}
 
 } // namespace detail
 
@@ -346,32 +426,6 @@ private:
   template <typename... A> static auto flat(const A &...arguments) {
     return std::tuple_cat(detail::asInput(arguments)..., detail::asOutput(arguments)...);
   }
-};
-
-/// The graph of a function for one item after the other, several at the same time. It is opened with the
-/// arguments of an item; a push takes the same, or the first of them.
-template <auto Root> class stream {
-public:
-  template <typename... A>
-  explicit stream(const A &...arguments)
-      : handle(std::apply([](auto... each) { return detail::rooted_for<Root, A...>::open(each...); },
-                          std::tuple_cat(detail::asInput(arguments)..., detail::asOutput(arguments)...))) {}
-  stream(const stream &) = delete;
-  stream &operator=(const stream &) = delete;
-  /// Waits for all items.
-  ~stream() { __hetero_wait(handle); }
-  /// One more item. Waits while the stream is full.
-  template <typename... A> void push(const A &...arguments) {
-    std::apply([&](auto... each) { detail::push<unsigned(sizeof...(A))>(handle, each...); },
-               std::tuple_cat(detail::asInput(arguments)...));
-  }
-  /// Waits for the oldest item and returns where its first output is; null after the last one.
-  void *pop() { return __hetero_pop(handle); }
-  /// No more items.
-  void close() { __hetero_close(handle); }
-
-private:
-  void *handle;
 };
 
 } // namespace tessera

@@ -4,7 +4,7 @@
 using namespace tessera;
 
 void captures(float *x, int n, float a) {
-  parallel_for(extent(n), [=](size_t i, auto x) { x[i] = a; }, out(x, n));
+  parallel_for(extent(n), [=](size_t i) { span(x, n)[i] = a; }, out(x, n));
 }
 void noEffect(float *x, int n) {
   parallel_for(extent(n), [](size_t i, auto x) { (void)x[i]; }, in(x, n));
