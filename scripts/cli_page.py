@@ -35,6 +35,7 @@ COMMANDS = [
     ("tessera run, with a portable object or a source file", ["run", "x.tsr"]),
     ("tessera bench", ["bench"]),
     ("tessera eval", ["eval"]),
+    ("tessera compare", ["compare"]),
     ("tessera report", ["report"]),
     ("tessera explain", ["explain"]),
     ("tessera explain, with a portable object", ["explain", "x.tsr"]),

@@ -24,7 +24,7 @@ import environment
 # network → data, documented top-1 in percent on the 10,000 test images, normalisation
 NETS = {"fc4": ("mnist", 98.59, ""), "lenet": ("mnist", 99.38, ""), "alexnet": ("cifar10", 81.75, ""), "alexnet2": ("cifar10", 84.42, ""),
         "vgg16_half": ("cifar10", 91.71, ""), "resnet18": ("cifar10", 93.78, ""), "mobilenet": ("cifar10", 91.14, ""),
-        "mobilenet_shallow": ("cifar10", 91.20, ""), "resnet20": ("cifar10", 91.73, "imagenet")}
+        "mobilenet_shallow": ("cifar10", 91.20, ""), "resnet20": ("cifar10", 91.73, "imagenet"), "lstm": ("mnist", 99.19, "")}
 
 
 def parse():

@@ -18,7 +18,7 @@
 
 namespace tessera::tool {
 
-static double elementAsDouble(const Buffer &buffer, const std::byte *memory, size_t i) {
+double elementAsDouble(const Buffer &buffer, const std::byte *memory, size_t i) {
   switch (buffer.type()) {
   case ElementType::F32: {
     float x;
@@ -279,8 +279,9 @@ static Status benchCommand(BenchOptions &options) {
                           : times.size() < 1000000 &&
                                 static_cast<double>(nowNanoseconds() - begin) < options.seconds * 1e9);
   const double runs = static_cast<double>(times.size());
-  const double seconds = static_cast<double>(nowNanoseconds() - begin) * 1e-9;
-  EnergyReading energy = meter.end(0, 0, seconds, program->threads());
+  std::sort(times.begin(), times.end());
+  double best = times.front(), median = times[times.size() / 2];
+  EnergyReading energy = meter.end(0, 0, runs * median * 1e-9, program->threads());
   if (!energy.measured) {
     // The model wants to know the work; timed launches do not count it.
     TESSERA_ASSIGN(std::shared_ptr<Program> counted, options.open.open(true));
@@ -288,8 +289,6 @@ static Status benchCommand(BenchOptions &options) {
     const Work work = workOf(*counted);
     energy.joules += EnergyModel().joules(runs * work.flops, runs * work.bytes, 0, 0);
   }
-  std::sort(times.begin(), times.end());
-  double best = times.front(), median = times[times.size() / 2];
   double low = times[times.size() / 4], high = times[times.size() * 3 / 4];
   if (!options.json.empty()) {
     std::string text = concat(

@@ -49,6 +49,9 @@ std::string jsonString(const std::string &text);
 /// A table with aligned columns; the first row is the head.
 std::string formatTable(const std::vector<std::vector<std::string>> &rows);
 
+/// Element `i` of a buffer's memory as a number.
+double elementAsDouble(const Buffer &buffer, const std::byte *memory, size_t i);
+
 /// Arithmetic operations and bytes of memory of one launch, as the plan estimates them.
 struct Work {
   double flops = 0, bytes = 0;
@@ -65,6 +68,7 @@ using Action = std::function<Status()>;
 void addRun(CLI::App &app, Action &action);
 void addBench(CLI::App &app, Action &action);
 void addEval(CLI::App &app, Action &action);
+void addCompare(CLI::App &app, Action &action);
 void addExplain(CLI::App &app, Action &action);
 void addReport(CLI::App &app, Action &action);
 void addMachine(CLI::App &app, Action &action);

@@ -12,8 +12,8 @@
 using namespace tessera;
 using namespace tessera::tool;
 
-static const std::vector<std::string> nativeCommands = {"run",     "bench",  "eval",  "explain",
-                                                        "targets", "doctor", "report"};
+static const std::vector<std::string> nativeCommands = {"run",     "bench",   "eval",   "compare",
+                                                        "explain", "targets", "doctor", "report"};
 static const std::vector<std::string> compilerCommands = {"compile", "install", "tune", "cc",  "explore",
                                                           "worker",  "records", "sim",  "asm", "disasm"};
 
@@ -36,7 +36,8 @@ int main(int argc, char **argv) {
   auto isOne = [&](const std::vector<std::string> &list) {
     return std::find(list.begin(), list.end(), command) != list.end();
   };
-  if (isOne(compilerCommands) || (isOne(nativeCommands) && command != "report" && needsCompiler(argc, argv)))
+  const bool readsOnly = command == "report" || command == "compare";
+  if (isOne(compilerCommands) || (isOne(nativeCommands) && !readsOnly && needsCompiler(argc, argv)))
     return finish(forwardToCompiler(argc, argv));
   if (!command.empty() && !isOne(nativeCommands) && argv[1] == command) {
     std::vector<std::string> all = nativeCommands;
@@ -62,6 +63,7 @@ int main(int argc, char **argv) {
   addRun(app, action);
   addBench(app, action);
   addEval(app, action);
+  addCompare(app, action);
   addExplain(app, action);
   addReport(app, action);
   addMachine(app, action);

@@ -62,9 +62,9 @@ static bool parseParameters(const Word &word, std::string_view text, Knob &knob)
     return text.empty();
   case Form::Ratio: {
     size_t at = text.find('@');
-    int64_t skipped = 0;
-    return at != std::string_view::npos && parseRatio(text.substr(0, at), skipped, knob.rate) &&
-           skipped == 1 && within(knob.rate) && parseWhole(text.substr(at + 1), knob.offset) &&
+    return at != std::string_view::npos && parseRatio(text.substr(0, at), knob.skip, knob.rate) &&
+           knob.skip >= 1 && (knob.skip == 1 || word.structure == Structure::PerforateRows) &&
+           knob.skip < knob.rate && within(knob.rate) && parseWhole(text.substr(at + 1), knob.offset) &&
            knob.offset >= 0 && knob.offset < knob.rate;
   }
   case Form::Kept:
@@ -140,7 +140,7 @@ std::string Knob::str() const {
     case Form::Nothing:
       break;
     case Form::Ratio:
-      text += concat(":1/", rate, '@', offset);
+      text += concat(':', skip, '/', rate, '@', offset);
       break;
     case Form::Kept:
       text += concat(':', value, '/', rate);

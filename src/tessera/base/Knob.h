@@ -15,7 +15,7 @@ struct Knob {
   enum class Precision : uint8_t { F32, F16, BF16, Int8, Int4 };
   enum class Structure : uint8_t {
     None,
-    PerforateRows, ///< one of every `rate` rows of the result is interpolated, not computed
+    PerforateRows, ///< `skip` of every `rate` rows of the result are interpolated, not computed
     PerforateCols,
     PerforateBoth,
     SampleFilter, ///< one of every `rate` weights of a filter is left out, the others are scaled up
@@ -32,6 +32,7 @@ struct Knob {
   Structure structure = Structure::None;
   int64_t rate = 0, offset = 0, value = 0;
   double share = 0;
+  int64_t skip = 1; ///< more than one for rows of graph nodes alone
 
   /// The knob with this spelling; the error says what a knob looks like.
   static Result<Knob> parse(std::string_view text);

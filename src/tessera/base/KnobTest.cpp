@@ -13,11 +13,26 @@ static std::string refusal(std::string_view text) {
 }
 
 TEST(Knob, ReadsAndPrints) {
-  for (const char *text :
-       {"f32", "f16", "bf16", "int8", "int4", "perforate-rows:1/2@0", "perforate-cols:1/3@2",
-        "perforate-both:1/4@3", "sample-filter:1/4@1", "sample:1/2@0", "low-rank:16", "prune:2/4",
-        "prune-blocks:0.5", "direct", "winograd:2", "winograd:4", "promise:3", "int8+perforate-rows:1/2@1",
-        "bf16+low-rank:32"}) {
+  for (const char *text : {"f32",
+                           "f16",
+                           "bf16",
+                           "int8",
+                           "int4",
+                           "perforate-rows:1/2@0",
+                           "perforate-rows:3/4@1",
+                           "perforate-cols:1/3@2",
+                           "perforate-both:1/4@3",
+                           "sample-filter:1/4@1",
+                           "sample:1/2@0",
+                           "low-rank:16",
+                           "prune:2/4",
+                           "prune-blocks:0.5",
+                           "direct",
+                           "winograd:2",
+                           "winograd:4",
+                           "promise:3",
+                           "int8+perforate-rows:1/2@1",
+                           "bf16+low-rank:32"}) {
     Result<Knob> knob = Knob::parse(text);
     ASSERT_TRUE(knob.ok()) << text << ": " << knob.status().message();
     EXPECT_EQ(knob->str(), text);
@@ -45,7 +60,8 @@ TEST(Knob, RefusesOthers) {
                            "+",
                            "int8+",
                            "perforate-rows:1/2@2",
-                           "perforate-rows:2/3@0",
+                           "perforate-rows:3/3@0",
+                           "perforate-cols:2/3@0",
                            "sample:1/1@0",
                            "sample:1/99@0",
                            "low-rank:0",

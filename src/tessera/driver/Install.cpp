@@ -10,6 +10,7 @@
 #include "tessera/driver/Networks.h"
 #include "tessera/driver/Portfolio.h"
 #include "tessera/driver/Schedule.h"
+#include "tessera/transforms/graph/Rewrites.h"
 
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/SetVector.h"
@@ -130,6 +131,10 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
   if (options.portfolio)
     portfolio = choosePortfolio(session, programs, options);
   for (Portable &program : programs) {
+    IRRewriter rewriter(ctx);
+    graph::Refusal no;
+    if (failed(graph::applyNodeKnobs(rewriter, *program.module, no)))
+      return no.emit();
     if (!options.prepared && failed(prepareNetworks(*program.module, options)))
       return failure();
     FailureOr<std::string> script = scheduleGraph(*program.module, program.scripts.get(), ownScripts);

@@ -4,8 +4,11 @@
 
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
+#include "tessera/ir/dfg/DfgKnobs.h"
+#include "tessera/transforms/graph/Rewrites.h"
 #include "tessera/transforms/nn/knobs/Knobs.h"
 
+#include "llvm/ADT/StringSet.h"
 #include <nlohmann/json.hpp>
 
 using namespace tessera;
@@ -38,7 +41,16 @@ Result<KnobMap> tessera::readKnobs(const std::string &text) {
   return text.ends_with(".json") ? readKnobFile(text) : parseKnobMap(text);
 }
 
-Status tessera::applyKnobMap(ModuleOp module, const KnobMap &knobs) { return nn::setKnobs(module, knobs); }
+// Knobs of a node may go onto several: programs of one file share the names of what they call.
+Status tessera::applyKnobMap(ModuleOp module, const KnobMap &knobs) {
+  TESSERA_ASSIGN(KnobMap rest, graph::setNodeKnobs(module, knobs));
+  if (rest.empty() && !knobs.empty() && nn::tunableOps(module).empty())
+    return Status::success();
+  // "all" reaches operations of networks too; what no node took must fit one of those.
+  if (knobs.count("all") && !rest.count("all"))
+    (void)nn::setKnobs(module, {{"all", knobs.at("all")}}).ok();
+  return nn::setKnobs(module, rest);
+}
 
 static std::string kindOf(nn::TunableOp op) {
   if (auto conv = dyn_cast<nn::ConvOp>(op.getOperation())) {
@@ -47,6 +59,16 @@ static std::string kindOf(nn::TunableOp op) {
       return "depthwise";
   }
   return op->getName().stripDialect().str();
+}
+
+// Nodes with knobs; of those that share a name, which come from one graph called by several, the first.
+static SmallVector<dfg::NodeOp> nodesOnce(ModuleOp module) {
+  SmallVector<dfg::NodeOp> nodes;
+  llvm::StringSet<> seen;
+  for (dfg::NodeOp node : graph::tunableNodes(module))
+    if (seen.insert(node.getName()).second)
+      nodes.push_back(node);
+  return nodes;
 }
 
 nlohmann::json tessera::listTunable(ModuleOp module) {
@@ -65,13 +87,28 @@ nlohmann::json tessera::listTunable(ModuleOp module) {
     if (auto range = nn::rangeOf(op))
       list.back()["range"] = {range->first, range->second};
   }
+  for (dfg::NodeOp node : nodesOnce(module)) {
+    double cost = graph::instanceCost(node);
+    nlohmann::json knobs = nlohmann::json::object();
+    for (const Knob &knob : dfg::listKnobs(node)) {
+      // What is left out is filled in by about five operations.
+      double left = knob.perforates() ? static_cast<double>(knob.skip) / static_cast<double>(knob.rate) : 0;
+      knobs[knob.str()] = (1 - left) * cost + (left > 0 ? 5 : 0);
+    }
+    list.push_back({{"name", node.getName().str()},
+                    {"kind", "node"},
+                    {"shape", formatShape(cast<ShapedType>(node->getResult(0).getType()).getShape())},
+                    {"flops", cost},
+                    {"knob", dfg::knobOf(node).str()},
+                    {"knobs", std::move(knobs)}});
+  }
   return list;
 }
 
 // A line for each precision; "perforate-rows:1/2@0..1": all offsets of a rate in one word.
-static std::string describeKnobs(nn::TunableOp op) {
+static std::string describeKnobs(ArrayRef<Knob> knobs) {
   std::vector<std::pair<std::string, std::vector<int64_t>>> offsets;
-  for (const Knob &knob : nn::listKnobs(op)) {
+  for (const Knob &knob : knobs) {
     std::string stem = knob.str();
     stem.resize(std::min(stem.find('@'), stem.size()));
     if (offsets.empty() || offsets.back().first != stem)
@@ -85,7 +122,7 @@ static std::string describeKnobs(nn::TunableOp op) {
     text += concat(isPrecision ? "\n  " : " ", stem);
     if (list.size() > 1)
       text += concat('@', list.front(), "..", list.back());
-    else if (stem.find(":1/") != std::string::npos)
+    else if (stem.find('/') != std::string::npos && stem.find("prune") == std::string::npos)
       text += concat('@', list.front());
   }
   return text;
@@ -97,7 +134,14 @@ std::string tessera::explainKnobs(ModuleOp module) {
     ArrayRef<int64_t> shape = cast<ShapedType>(op->getResult(0).getType()).getShape();
     int64_t flops = cast<nn::NnOp>(op.getOperation()).getFlops();
     text += concat(nn::nameOf(op).str(), ": ", kindOf(op), ", ", formatShape(shape), ", ", flops,
-                   " operations for one image, now ", nn::knobOf(op).str(), describeKnobs(op), "\n");
+                   " operations for one image, now ", nn::knobOf(op).str(), describeKnobs(nn::listKnobs(op)),
+                   "\n");
+  }
+  for (dfg::NodeOp node : nodesOnce(module)) {
+    auto graph = node->getParentOfType<dfg::GraphOp>();
+    text += concat(node.getName().str(), ": node of ", graph.getSymName().str(), ", about ",
+                   static_cast<int64_t>(graph::instanceCost(node)), " operations for one element, now ",
+                   dfg::knobOf(node).str(), describeKnobs(dfg::listKnobs(node)), "\n");
   }
   return text.empty() ? "no operation has knobs\n" : text;
 }

@@ -40,6 +40,7 @@ struct NodeRun {
   SmallVector<int64_t, 3> extents;
   std::vector<Val> inputs;
   std::vector<Collector> collectors;
+  NodeKnob knob;
   // Memory of the `acc` ports whose sums are kept more precisely while the node runs.
   SmallVector<Buffer *, 1> preciseBuffers;
 
@@ -86,6 +87,7 @@ LogicalResult NodeRun::init() {
   }
   for (unsigned r = 0; r < node.getNumYields(); ++r)
     collectors.emplace_back(node, r, extents);
+  knob = NodeKnob(node, extents);
   return success();
 }
 
@@ -118,6 +120,10 @@ LogicalResult NodeRun::runInstances(const Code &code, bool isInternal) {
   LogicalResult status = success();
   for (uint64_t instance = 0, count = countElements(extents); instance < count && succeeded(status);
        ++instance) {
+    if (knob.skips(ids)) {
+      nextIndex(ids, extents);
+      continue;
+    }
     if (!extents.empty())
       x.levels.back().instance = instance + 1;
     if (isInternal)
@@ -175,6 +181,7 @@ LogicalResult NodeRun::finish() {
     Val result;
     if (failed(collectors[r].finish(x, inst, result)))
       return failure();
+    knob.approximate(result);
     x.out(inst, r) = std::move(result);
   }
   unsigned next = collectors.size(), rank = extents.size();
@@ -185,7 +192,7 @@ LogicalResult NodeRun::finish() {
 }
 
 static LogicalResult runNode(Exec &x, const Inst &inst) {
-  NodeRun run{x, inst, cast<dfg::NodeOp>(inst.op), {}, {}, {}, {}};
+  NodeRun run{x, inst, cast<dfg::NodeOp>(inst.op), {}, {}, {}, {}, {}};
   if (failed(run.init()))
     return failure();
   const Code &code = x.interpreter.getCode(inst.op);

@@ -3,6 +3,7 @@
 // turns.
 #pragma once
 
+#include "tessera/ir/dfg/DfgKnobs.h"
 #include "tessera/oracle/Interpreter.h"
 
 #include <ucontext.h>
@@ -50,6 +51,24 @@ private:
   Val gathered;
   std::vector<Val> partial;
   std::vector<long double> precise;
+};
+
+/// What a knob on a node means (Dfg.md): rows that are left out, and results that are rounded.
+class NodeKnob {
+public:
+  NodeKnob() = default;
+  NodeKnob(dfg::NodeOp node, ArrayRef<int64_t> extents);
+  /// The instance is not computed.
+  bool skips(ArrayRef<int64_t> ids) const { return knob.perforates() && !computed(ids.front()); }
+  /// Fills in and rounds a gathered result.
+  void approximate(Val &result) const;
+
+private:
+  bool computed(int64_t row) const;
+  double round(double value) const;
+
+  Knob knob;
+  int64_t rows = 0;
 };
 
 /// An instance of a leaf with barriers: a thread of control with its own stack, run in turn with the others.

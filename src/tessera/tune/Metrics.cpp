@@ -4,6 +4,7 @@
 #include "tessera/base/Check.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -62,24 +63,37 @@ double ssim(std::span<const float> got, std::span<const float> golden, int64_t h
             double peak) {
   TESSERA_CHECK(int64_t(got.size()) == height * width && got.size() == golden.size())
       << "images of another size";
-  constexpr int64_t window = 8, step = 4;
+  constexpr int64_t window = 7;
   // The constants of the original definition: 1 % and 3 % of the range, squared.
-  double c1 = 0.01 * peak * 0.01 * peak, c2 = 0.03 * peak * 0.03 * peak, total = 0;
-  int64_t windows = 0, h = std::min(window, height), w = std::min(window, width);
-  for (int64_t y = 0; y + h <= height; y += step)
-    for (int64_t x = 0; x + w <= width; x += step) {
-      double a = 0, b = 0, aa = 0, bb = 0, ab = 0, n = double(h * w);
-      for (int64_t j = y; j < y + h; ++j)
-        for (int64_t i = x; i < x + w; ++i) {
-          double p = got[j * width + i], q = golden[j * width + i];
-          a += p, b += q, aa += p * p, bb += q * q, ab += p * q;
-        }
-      a /= n, b /= n;
-      double va = aa / n - a * a, vb = bb / n - b * b, cov = ab / n - a * b;
+  const double c1 = 0.01 * peak * 0.01 * peak, c2 = 0.03 * peak * 0.03 * peak;
+  const int64_t h = std::min(window, height), w = std::min(window, width);
+  const double n = double(h * w), unbiased = n > 1 ? n / (n - 1) : 1;
+  // Sums of the five moments over windows: first down the columns, which roll from row to row, then across.
+  std::vector<std::array<double, 5>> columns(size_t(width), std::array<double, 5>{});
+  auto moments = [&](int64_t y, int64_t x) {
+    const double p = got[size_t(y * width + x)], q = golden[size_t(y * width + x)];
+    return std::array<double, 5>{p, q, p * p, q * q, p * q};
+  };
+  double total = 0;
+  for (int64_t y = 0; y < height; ++y) {
+    for (int64_t x = 0; x < width; ++x)
+      for (size_t m = 0; m < 5; ++m)
+        columns[size_t(x)][m] += moments(y, x)[m] - (y >= h ? moments(y - h, x)[m] : 0);
+    if (y + 1 < h)
+      continue;
+    std::array<double, 5> sum{};
+    for (int64_t x = 0; x < width; ++x) {
+      for (size_t m = 0; m < 5; ++m)
+        sum[m] += columns[size_t(x)][m] - (x >= w ? columns[size_t(x - w)][m] : 0);
+      if (x + 1 < w)
+        continue;
+      const double a = sum[0] / n, b = sum[1] / n, va = unbiased * (sum[2] / n - a * a),
+                   vb = unbiased * (sum[3] / n - b * b), cov = unbiased * (sum[4] / n - a * b);
       total += (2 * a * b + c1) * (2 * cov + c2) / ((a * a + b * b + c1) * (va + vb + c2));
-      ++windows;
     }
-  return windows ? total / double(windows) : 1;
+  }
+  const int64_t windows = (height - h + 1) * (width - w + 1);
+  return height && width ? total / double(windows) : 1;
 }
 
 static constexpr std::pair<const char *, MetricKind::Kind> metricNames[] = {

@@ -37,7 +37,8 @@ double meanError(std::span<const float> got, std::span<const float> golden, int 
 /// Peak signal-to-noise ratio in decibels for values up to `peak`; infinity for equal images.
 double psnr(std::span<const float> got, std::span<const float> golden, double peak);
 
-/// Mean structural similarity of two images of height x width over windows of 8 x 8, values up to `peak`.
+/// Mean structural similarity of two images of height x width, values up to `peak`: over all windows of 7 x
+/// 7, with unbiased variances, as scikit-image computes it.
 double ssim(std::span<const float> got, std::span<const float> golden, int64_t height, int64_t width,
             double peak);
 

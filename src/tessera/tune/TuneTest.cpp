@@ -167,6 +167,32 @@ TEST(Metrics, Ssim) {
   EXPECT_LT(some, 0.98);
 }
 
+// What NumPy says of the same numbers, from the definitions: (d * d).mean(), norm(d) / norm(g), 10 log10(255²
+// / mse), scikit-image's structural_similarity (windows of 7, sample covariance), stable argsort for top-k.
+TEST(Metrics, AgreeWithNumPy) {
+  const int64_t height = 24, width = 31;
+  std::vector<float> golden(height * width), got(height * width);
+  for (int64_t i = 0; i < height * width; ++i) {
+    golden[i] = float(i * 7919 % 256);
+    got[i] = golden[i] + float(i * 104729 % 31 - 15);
+  }
+  EXPECT_NEAR(meanError(got, golden, 1), 7.741935483870968, 1e-12);
+  EXPECT_NEAR(meanError(got, golden, 2), 80, 1e-12);
+  EXPECT_NEAR(relativeError(got, golden, 1), 0.06055254194525041, 1e-12);
+  EXPECT_NEAR(relativeError(got, golden, 2), 0.06053975257835228, 1e-12);
+  EXPECT_NEAR(psnr(got, golden, 255), 29.099903738759668, 1e-10);
+  EXPECT_NEAR(ssim(got, golden, height, width, 255), 0.9892458932566511, 1e-10);
+  Scores scores{std::vector<float>(40 * 11), 40, 11};
+  std::vector<int32_t> labels(40);
+  for (int i = 0; i < 40 * 11; ++i)
+    scores.values[i] = float(int64_t(i) * 48271 % 97);
+  for (int i = 0; i < 40; ++i)
+    labels[i] = i * 5 % 11;
+  EXPECT_DOUBLE_EQ(share(correctItems(scores, labels, 1)), 0.075);
+  EXPECT_DOUBLE_EQ(share(correctItems(scores, labels, 3)), 0.275);
+  EXPECT_DOUBLE_EQ(share(correctItems(scores, labels, 5)), 0.45);
+}
+
 TEST(Metrics, Names) {
   EXPECT_EQ(parseMetric("top-5")->k, 5);
   EXPECT_TRUE(parseMetric("psnr")->higherIsBetter());

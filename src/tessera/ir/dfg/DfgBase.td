@@ -26,6 +26,8 @@ def Dfg_Dialect : Dialect {
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+  // dfg.knob: DfgKnobs.cpp.
+  let hasOperationAttrVerify = 1;
 }
 
 class Dfg_Op<string mnemonic, list<Trait> traits = []> : Op<Dfg_Dialect, mnemonic, traits>;

@@ -48,7 +48,7 @@ LogicalResult NnDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
   if (!knob.ok())
     return op->emitOpError("'nn.knob': ") << knob.status().message();
   auto tunable = dyn_cast<TunableOp>(op);
-  if (!tunable || !tunable.hasKnob(*knob))
+  if (!tunable || knob->skip > 1 || !tunable.hasKnob(*knob))
     return op->emitOpError("does not have the knob '") << text.getValue() << "'";
   return success();
 }
@@ -82,7 +82,7 @@ bool nn::changesWeights(const Knob &knob) {
 }
 
 bool nn::hasKnob(TunableOp op, const Knob &knob) {
-  if (!op.hasKnob(knob))
+  if (knob.skip > 1 || !op.hasKnob(knob))
     return false;
   Value weights = op.getWeights();
   return !changesWeights(knob) || (weights && matchPattern(weights, m_Constant()));

@@ -134,6 +134,29 @@ def TileGridPass : GraphPass<"tessera-tile-grid"> {
                  ListOption<"sizes", "sizes", "int64_t", "tile size for each grid dimension">];
 }
 
+def PerforateGridPass : GraphPass<"tessera-perforate-grid"> {
+  let summary = "compute only some positions of a grid dimension, and fill in the others between them";
+  let description = [{
+    Positions p with (p - offset) mod rate < skip are not computed; they lie on the line between their nearest computed
+    neighbours, and before the first and after the last of these are copies. This changes results: see `dfg.knob`.
+
+    Before:
+    ```mlir
+    %y = dfg.node @blur grid(%i = %h, %j = %w) (%a = %x : tensor<?x?xf32>) -> tensor<?x?xf32> {…}
+    ```
+    After `dim=0 rate=2`:
+    ```mlir
+    %c = dfg.node @blur_some grid(%i = %n, %j = %w) (%a = %x : tensor<?x?xf32>, %e = %h : index) -> tensor<?x?xf32> {…}   // for 2i + 1
+    %y = dfg.node @blur_fill grid(%i = %h, %j = %w) (%a = %c : tensor<?x?xf32>) -> tensor<?x?xf32> {…}
+    ```
+  }];
+  let options = [Option<"node", "node", "std::string", "", "name of the node">,
+                 Option<"dim", "dim", "unsigned", "0", "grid dimension">,
+                 Option<"rate", "rate", "int64_t", "2", "length of a period">,
+                 Option<"skip", "skip", "int64_t", "1", "positions of a period that are left out">,
+                 Option<"offset", "offset", "int64_t", "0", "the first of them">];
+}
+
 def SplitGridPass : GraphPass<"tessera-split-grid"> {
   let summary = "split a node into two over parts of one grid dimension";
   let description = [{

@@ -4,6 +4,7 @@
 // says why in a Refusal; it never does half of its work.
 #pragma once
 
+#include "tessera/base/Knob.h"
 #include "tessera/ir/dfg/Dfg.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -100,6 +101,40 @@ FailureOr<dfg::NodeOp> sequentialise(RewriterBase &rewriter, dfg::NodeOp node, A
 /// Lets one instance do the work of `factor` neighbours along a grid dimension.
 FailureOr<dfg::NodeOp> unrollGrid(RewriterBase &rewriter, dfg::NodeOp node, unsigned dim, int64_t factor,
                                   Refusal &no);
+
+/// Positions p of a grid dimension with (p - offset) mod rate < skip are filled in instead of computed.
+struct Perforation {
+  unsigned dim = 0;
+  int64_t rate = 2, skip = 1, offset = 0;
+};
+
+struct PerforatedNode {
+  dfg::NodeOp some, fill;
+};
+
+/// Replaces a leaf by one that computes the other positions and one that fills in these. Approximates.
+FailureOr<PerforatedNode> perforateGrid(RewriterBase &rewriter, dfg::NodeOp node, const Perforation &by,
+                                        Refusal &no);
+
+/// Stores a node's results as elements of this type, and widens them where they are read. Approximates.
+FailureOr<dfg::NodeOp> narrowResults(RewriterBase &rewriter, dfg::NodeOp node, FloatType element,
+                                     Refusal &no);
+
+//===----------------------------------------------------------------------===//
+// Knobs of nodes
+//===----------------------------------------------------------------------===//
+
+/// The nodes of graphs that have knobs, in order.
+SmallVector<dfg::NodeOp> tunableNodes(Operation *root);
+
+/// Expected operations of one instance.
+double instanceCost(dfg::NodeOp node);
+
+/// Puts a configuration onto them ("all" first, names over it); returns what names no node or fits none.
+Result<KnobMap> setNodeKnobs(Operation *root, const KnobMap &knobs);
+
+/// Rewrites every node that has a knob into what computes it so.
+LogicalResult applyNodeKnobs(RewriterBase &rewriter, Operation *root, Refusal &no);
 
 //===----------------------------------------------------------------------===//
 // Inside a leaf

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Puts the knobs of nodes into effect, and configurations onto nodes.
+#include "tessera/ir/dfg/DfgKnobs.h"
+#include "tessera/transforms/graph/Support.h"
+
+using namespace tessera;
+using namespace tessera::dfg;
+using namespace tessera::graph;
+
+SmallVector<NodeOp> graph::tunableNodes(Operation *root) {
+  SmallVector<NodeOp> nodes;
+  root->walk([&](NodeOp node) {
+    if (isa<GraphOp>(node->getParentOp()) && listKnobs(node).size() > 1)
+      nodes.push_back(node);
+  });
+  return nodes;
+}
+
+double graph::instanceCost(NodeOp node) { return bodyCost(node.getBodyBlock()); }
+
+LogicalResult graph::applyNodeKnobs(RewriterBase &rewriter, Operation *root, Refusal &no) {
+  SmallVector<NodeOp> nodes;
+  root->walk([&](NodeOp node) {
+    if (node->hasAttr(knobAttr))
+      nodes.push_back(node);
+  });
+  for (NodeOp node : nodes) {
+    Knob knob = knobOf(node);
+    node->removeAttr(knobAttr);
+    SmallVector<NodeOp> parts = {node};
+    if (knob.structure == Knob::Structure::PerforateRows) {
+      FailureOr<PerforatedNode> made =
+          perforateGrid(rewriter, node, {0, knob.rate, knob.skip, knob.offset}, no);
+      if (failed(made))
+        return failure();
+      parts = {made->some, made->fill};
+    }
+    if (knob.precision == Knob::Precision::F32)
+      continue;
+    FloatType element = Float16Type::get(root->getContext());
+    if (knob.precision == Knob::Precision::BF16)
+      element = BFloat16Type::get(root->getContext());
+    for (NodeOp part : parts)
+      if (failed(narrowResults(rewriter, part, element, no)))
+        return failure();
+  }
+  return success();
+}
+
+static void setKnob(NodeOp node, const Knob &knob) {
+  if (knob.isExact())
+    node->removeAttr(knobAttr);
+  else
+    node->setAttr(knobAttr, StringAttr::get(node->getContext(), knob.str()));
+}
+
+static bool offers(NodeOp node, const Knob &knob) {
+  return hasKnob(node, knob) && (knob.precision == Knob::Precision::F32 || canNarrow(node));
+}
+
+Result<KnobMap> graph::setNodeKnobs(Operation *root, const KnobMap &knobs) {
+  SmallVector<NodeOp> nodes = tunableNodes(root);
+  KnobMap others;
+  for (const auto &[name, text] : knobs) {
+    Result<Knob> knob = Knob::parse(text);
+    if (!knob.ok())
+      return knob.status();
+    bool found = false, set = false;
+    for (NodeOp node : nodes) {
+      if (name != "all" && node.getName() != name)
+        continue;
+      found = true;
+      if (!offers(node, *knob))
+        continue;
+      // A name goes over "all", which the map's order may bring later.
+      if (name != "all" || !knobs.count(node.getName().str()))
+        setKnob(node, *knob);
+      set = true;
+    }
+    if (found && !set && name != "all")
+      return fail(StatusCode::InvalidArgument, "the node '", name, "' does not have the knob '", text,
+                  "'; 'tessera explain --knobs' lists what it has");
+    if (!set)
+      others[name] = text;
+  }
+  return others;
+}
