@@ -108,14 +108,15 @@ TESSERA_ATOMIC(or)
 TESSERA_ATOMIC(xor)
 #undef TESSERA_ATOMIC
 template <typename T, typename V> inline T __hetero_atomic_xchg(T *element, V value) noexcept {
-  return __atomic_exchange_n(element, static_cast<T>(value), __ATOMIC_RELAXED);
+  T next = static_cast<T>(value), seen;
+  __atomic_exchange(element, &next, &seen, __ATOMIC_RELAXED);
+  return seen;
 }
 /** Stores `desired` where the element is `expected`. */
 template <typename T, typename E, typename V>
 inline T __hetero_atomic_cas(T *element, E expected, V desired) noexcept {
-  T seen = static_cast<T>(expected);
-  __atomic_compare_exchange_n(element, &seen, static_cast<T>(desired), false, __ATOMIC_RELAXED,
-                              __ATOMIC_RELAXED);
+  T seen = static_cast<T>(expected), next = static_cast<T>(desired);
+  __atomic_compare_exchange(element, &seen, &next, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   return seen;
 }
 #endif

@@ -11,6 +11,7 @@ namespace hpvm {
 enum Target { None, CPU_TARGET, GPU_TARGET, CUDNN_TARGET, TENSOR_TARGET, CPU_OR_GPU_TARGET, FPGA_TARGET };
 #ifdef __cplusplus
 }
+namespace hetero = hpvm;
 extern "C" {
 void __hpvm__hint(hpvm::Target target) noexcept;
 void __hpvm__init(void) noexcept;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operators and conversions. Signed overflow has no meaning in C++, and the operations say so (nsw): index
 // arithmetic can be widened because of it.
+#include "tessera/frontends/heterocpp/Markers.h"
 #include "tessera/frontends/heterocpp/Translator.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -15,7 +16,7 @@ Value Translator::toBool(Value v) {
     return v;
   if (isa<FloatType>(type))
     return arith::CmpFOp::create(b, current, arith::CmpFPredicate::UNE, v, zero(type));
-  return arith::CmpIOp::create(b, current, arith::CmpIPredicate::ne, v, zero(type));
+  return isNotZero(v);
 }
 
 Value Translator::convert(Value v, clang::QualType from, clang::QualType to) {
@@ -40,7 +41,7 @@ Value Translator::convert(Value v, clang::QualType from, clang::QualType to) {
                       : arith::UIToFPOp::create(b, current, target, v).getResult();
   unsigned width = target.getIntOrFloatBitWidth(), old = source.getIntOrFloatBitWidth();
   if (width < old)
-    return b.createOrFold<arith::TruncIOp>(current, target, v);
+    return truncate(v, target);
   if (fromSigned && old > 1)
     return b.createOrFold<arith::ExtSIOp>(current, target, v);
   return b.createOrFold<arith::ExtUIOp>(current, target, v);
@@ -226,6 +227,13 @@ RValue Translator::emitCompound(const clang::CompoundAssignOperator *op) {
   // The operation may be done in another type than the variable's.
   clang::QualType wide = op->getComputationLHSType();
   Value left = convert(old.scalar, type, wide);
+  // What is taken away from memory is added with the other sign: such updates are reductions, too.
+  if (kind == clang::BO_Sub && resolve(place).object) {
+    kind = clang::BO_Add;
+    right = isa<FloatType>(right.getType())
+                ? arith::NegFOp::create(b, current, right).getResult()
+                : b.createOrFold<arith::SubIOp>(current, zero(right.getType()), right);
+  }
   Value result = arithmetic(kind, left, right, op->getComputationResultType(), op->getExprLoc());
   result = allowRegrouping(result, op, ast);
   RValue value = RValue::of(convert(result, op->getComputationResultType(), type));
@@ -290,6 +298,10 @@ RValue Translator::emitUnary(const clang::UnaryOperator *op) {
 
 RValue Translator::emitCast(const clang::CastExpr *cast) {
   const clang::Expr *inner = cast->getSubExpr();
+  MarkerKind marker;
+  if (cast->getType()->isPointerType() && isa<clang::CallExpr>(inner->IgnoreParens()) &&
+      findMarker(inner, marker) && marker == MarkerKind::Scratch)
+    castTo = cast->getType()->getPointeeType();
   switch (cast->getCastKind()) {
   case clang::CK_LValueToRValue: {
     // A constant of the program stands for its value.

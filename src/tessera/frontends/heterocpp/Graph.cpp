@@ -39,6 +39,26 @@ const clang::CallExpr *heterocpp::findLoopMarker(const clang::ForStmt *loop) {
   return findMarkerInside(loop->getBody(), MarkerKind::ParallelLoop);
 }
 
+static bool holdsMarker(const clang::Stmt *stmt) {
+  if (!stmt)
+    return false;
+  MarkerKind kind;
+  return findMarker(stmt, kind) || llvm::any_of(stmt->children(), holdsMarker);
+}
+
+// The function that a statement calls to describe a part of the graph: one with markers.
+static const clang::FunctionDecl *getMarkedCallee(const clang::Stmt *stmt) {
+  const auto *expr = dyn_cast<clang::Expr>(stmt);
+  const auto *call = expr ? dyn_cast<clang::CallExpr>(expr->IgnoreParenCasts()) : nullptr;
+  const clang::FunctionDecl *callee = call ? call->getDirectCallee() : nullptr, *definition = nullptr;
+  if (!callee || isa<clang::CXXMethodDecl>(callee) || !callee->getBody(definition) ||
+      !(findMarkerInside(definition->getBody(), MarkerKind::SectionBegin) ||
+        findMarkerInside(definition->getBody(), MarkerKind::TaskBegin) ||
+        findMarkerInside(definition->getBody(), MarkerKind::ParallelLoop)))
+    return nullptr;
+  return definition;
+}
+
 // Whether statements are a child graph: sections and marked loops, and nothing that computes.
 static bool isChildGraph(ArrayRef<const clang::Stmt *> stmts) {
   bool any = false;
@@ -54,15 +74,9 @@ static bool isChildGraph(ArrayRef<const clang::Stmt *> stmts) {
     }
     if (const auto *loop = dyn_cast<clang::ForStmt>(stmt))
       any |= findLoopMarker(loop) != nullptr;
+    any |= getMarkedCallee(stmt) != nullptr;
   }
   return any;
-}
-
-static bool holdsMarker(const clang::Stmt *stmt) {
-  if (!stmt)
-    return false;
-  MarkerKind kind;
-  return findMarker(stmt, kind) || llvm::any_of(stmt->children(), holdsMarker);
 }
 
 static bool touchesMemory(const clang::Stmt *stmt) {
@@ -80,7 +94,7 @@ static bool touchesMemory(const clang::Stmt *stmt) {
 
 // Whether a statement of a task that holds loops has to run in a node, not between the nodes.
 static bool computes(const clang::Stmt *stmt) {
-  if (holdsMarker(stmt) || isa<clang::ReturnStmt, clang::NullStmt>(stmt))
+  if (holdsMarker(stmt) || getMarkedCallee(stmt) || isa<clang::ReturnStmt, clang::NullStmt>(stmt))
     return false;
   return !isa<clang::DeclStmt, clang::Expr>(stmt) || touchesMemory(stmt);
 }
@@ -200,6 +214,10 @@ void GraphBuilder::walk(ArrayRef<const clang::Stmt *> stmts, const Lists *task) 
       }
       continue;
     }
+    if (const clang::FunctionDecl *callee = getMarkedCallee(stmt)) {
+      walkCall(cast<clang::CallExpr>(cast<clang::Expr>(stmt)->IgnoreParenCasts()), callee, task);
+      continue;
+    }
     if (task && computes(stmt)) {
       // What a task computes beside its loops is a node of its own, up to the next loop.
       size_t first = i;
@@ -251,6 +269,34 @@ void GraphBuilder::walk(ArrayRef<const clang::Stmt *> stmts, const Lists *task) 
   }
 }
 
+void GraphBuilder::walkCall(const clang::CallExpr *call, const clang::FunctionDecl *callee,
+                            const Lists *task) {
+  if (!entered.insert(callee).second) {
+    level.unsupported(call->getBeginLoc(), "a recursive call of '" + callee->getNameAsString() + "'",
+                      "launch the graph in a loop of the host");
+    return;
+  }
+  level.bindParameters(callee, call);
+  SmallVector<const clang::Stmt *> stmts;
+  if (const auto *compound = dyn_cast<clang::CompoundStmt>(callee->getBody()))
+    stmts.append(compound->body_begin(), compound->body_end());
+  all.append(stmts.begin(), stmts.end());
+  walk(stmts, task);
+  entered.erase(callee);
+}
+
+bool GraphBuilder::isListedAs(const Listed &listed, const clang::ValueDecl *input) {
+  if (listed.decl == input)
+    return true;
+  if (!listed.decl || !level.knows(listed.decl))
+    return false;
+  Storage *storage = level.find(listed.decl, listed.expr->getBeginLoc());
+  Object *object = !storage                           ? nullptr
+                   : storage->kind == Storage::Memory ? storage->object
+                                                      : storage->target.object;
+  return object && object->decl == input;
+}
+
 void GraphBuilder::emitTask(const Lists &task, ArrayRef<const clang::Stmt *> stmts, bool isPart) {
   targets.clear();
   for (const clang::Stmt *stmt : stmts)
@@ -284,8 +330,9 @@ void GraphBuilder::checkOutputs(LeafTranslator &leaf, const Lists &own, bool isP
     if (!capture.object || !capture.object->decl)
       continue;
     const clang::ValueDecl *decl = capture.object->decl;
-    bool declared = llvm::any_of(own.outputs, [&](const Listed &listed) { return listed.decl == decl; });
-    if (capture.writes && !declared && own.find(decl)) {
+    auto names = [&](const Listed &listed) { return isListedAs(listed, decl); };
+    bool declared = llvm::any_of(own.outputs, names);
+    if (capture.writes && !declared && llvm::any_of(own.inputs, names)) {
       diag.emitError(capture.writeAt, "'" + decl->getNameAsString() +
                                           "' is written here, but is only an input of " +
                                           own.call->getDirectCallee()->getName());
@@ -298,7 +345,7 @@ void GraphBuilder::checkOutputs(LeafTranslator &leaf, const Lists &own, bool isP
       continue;
     bool found = false;
     for (const LeafTranslator::Capture &capture : leaf.captures)
-      found |= capture.object && capture.object->decl == listed.decl && capture.writes;
+      found |= capture.object && capture.writes && isListedAs(listed, capture.object->decl);
     if (!found && !leaf.failed) {
       diag.emitWarning(listed.expr->getBeginLoc(),
                        "'" + listed.decl->getNameAsString() + "' is listed as an output, but never written");
@@ -387,7 +434,8 @@ bool GraphBuilder::build(const clang::FunctionDecl *root, ArrayRef<const clang::
     holder.erase();
     return false;
   }
-  all = stmts;
+  all.assign(stmts.begin(), stmts.end());
+  entered.insert(root);
   walk(stmts, nullptr);
   if (level.failed) {
     holder.erase();

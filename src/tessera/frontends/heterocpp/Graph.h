@@ -49,6 +49,9 @@ bool buildGraph(Launch &launch, const clang::Stmt *body, const clang::FunctionDe
 /// Rewrites index arithmetic in a leaf from C++'s integers to `index` where no overflow can tell them apart.
 void widenIndices(Operation *leaf);
 
+/// Patterns that combine truth values as they lie in memory.
+void addTruthPatterns(RewritePatternSet &patterns);
+
 /// Makes tensors of memory that is only read, and gathered results of memory that each iteration writes one
 /// element of, where the whole graph allows it.
 void useValues(dfg::GraphOp graph, Launch &launch);

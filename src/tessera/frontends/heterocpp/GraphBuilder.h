@@ -91,6 +91,20 @@ public:
     return affine::AffineApplyOp::create(b, current, AffineMap::get(1, 0, all), ValueRange{narrow});
   }
   Storage *find(const clang::ValueDecl *decl, clang::SourceLocation at) { return lookup(decl, at); }
+  /// The parameters of a function that is part of the graph.
+  void bindParameters(const clang::FunctionDecl *function, const clang::CallExpr *call) {
+    // All arguments first: they may name the same parameters.
+    std::vector<RValue> values;
+    for (auto [param, arg] : llvm::zip(function->parameters(), call->arguments())) {
+      values.push_back({RValue::Reference, {}, {}, {}});
+      if (param->getType()->isReferenceType())
+        values.back().place = emitPlace(arg);
+      else
+        values.back() = emit(arg);
+    }
+    for (auto [param, value] : llvm::zip(function->parameters(), values))
+      store(placeOf(declare(param)), value, call->getBeginLoc());
+  }
   bool knows(const clang::ValueDecl *decl) {
     for (auto &[known, storage] : inputs)
       if (known->getCanonicalDecl() == decl->getCanonicalDecl())
@@ -171,6 +185,7 @@ public:
       Value first = before.getResult(0), last = slots[accumulator.inner->slot], start = before.getOperand(0);
       std::optional<dfg::ReductionKind> kind;
       if (last != first && rank) {
+        eraseUnused(first);
         kind = findScalarReduction(last, first);
         if (kind) {
           OpBuilder::InsertionGuard guard(b);
@@ -198,6 +213,18 @@ public:
         yielded.push_back({last, accumulator.outer, kind, graph.slotValue(accumulator.outer->slot)});
       first.replaceAllUsesWith(start);
       before.erase();
+    }
+  }
+  /// Erases what was computed from a value and is used nowhere.
+  void eraseUnused(Value v) {
+    for (Operation *user : llvm::to_vector(v.getUsers())) {
+      for (Value result : user->getResults())
+        eraseUnused(result);
+      bool kept = llvm::any_of(accumulators, [&](const Accumulator &accumulator) {
+        return slots[accumulator.inner->slot].getDefiningOp() == user;
+      });
+      if (!kept && isOpTriviallyDead(user))
+        user->erase();
     }
   }
   Storage *find(const clang::ValueDecl *decl) {
@@ -288,11 +315,20 @@ public:
       }
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(entry);
-      // Its element type is known where the result is cast; bytes until then.
-      Unit unit{b.getF32Type(), 4};
+      // Its elements are what the result is cast to.
+      clang::QualType element = std::exchange(castTo, {});
+      if (element.isNull() || element->isVoidType())
+        element = ast.CharTy;
+      Unit unit = element->isIncompleteType() ? Unit() : getUnit(element, b.getContext(), ast);
+      if (!unit) {
+        unsupported(call->getExprLoc(),
+                    "scratch memory of '" + element.getAsString(ast.getPrintingPolicy()) + "'",
+                    "use numbers, or classes and arrays of numbers");
+        return zeroOf(call->getType(), call->getBeginLoc());
+      }
       int64_t count = bytes.Val.getInt().getZExtValue() / unit.bytes;
       Value memory = dfg::ScratchOp::create(b, current, MemRefType::get({count}, unit.type));
-      return RValue::pointer({ast.FloatTy, nullptr, makeObject(memory, unit, nullptr), constantIndex(0)});
+      return RValue::pointer({element, nullptr, makeObject(memory, unit, nullptr), constantIndex(0)});
     }
     return Translator::emitMarker(call, callee);
   }
@@ -454,6 +490,9 @@ private:
   std::optional<uint64_t> getOffsetInside(Object *object, Value offset);
   bool isOne(const Listed &listed, clang::QualType element) const;
   void declareSize(const Listed &listed);
+  void walkCall(const clang::CallExpr *call, const clang::FunctionDecl *callee, const Lists *task);
+  /// Whether an object of a list is the memory that came in as `input`, possibly under another name.
+  bool isListedAs(const Listed &listed, const clang::ValueDecl *input);
   void emitTask(const Lists &task, ArrayRef<const clang::Stmt *> stmts, bool isPart);
   /// Whether a variable is named outside of these statements, and not only in lists.
   bool isUsedOutside(const clang::ValueDecl *decl, ArrayRef<const clang::Stmt *> stmts) const;
@@ -517,8 +556,9 @@ private:
       sections.back()->push_back(task);
   }
   llvm::StringSet<> names;
-  std::vector<std::string> targets;  ///< hints of the task or loop at hand
-  ArrayRef<const clang::Stmt *> all; ///< the statements of the graph
+  std::vector<std::string> targets;              ///< hints of the task or loop at hand
+  SmallVector<const clang::Stmt *> all;          ///< the statements of the graph
+  std::set<const clang::FunctionDecl *> entered; ///< functions that are being walked
 };
 
 /// The parallel marker in the body of a loop nest; null when there is none.

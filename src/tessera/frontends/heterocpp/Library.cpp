@@ -333,7 +333,7 @@ RValue Translator::emitAtomicExpr(const clang::AtomicExpr *expr) {
   // Operands follow the address and the order; what is compared with comes first.
   if (expr->getNumSubExprs() > 2)
     args.push_back(expr->getVal1());
-  if (expr->isCmpXChg())
+  if (expr->isCmpXChg() || expr->getOp() == clang::AtomicExpr::AO__atomic_exchange)
     args.push_back(expr->getVal2());
   if (std::optional<RValue> value = emitAtomicOn(name, place, args, expr))
     return *value;
@@ -360,9 +360,18 @@ std::optional<RValue> Translator::emitAtomicOn(StringRef name, Place place,
                 "use an ordinary operation, or an element of a buffer");
     return zeroOf(call->getType(), call->getBeginLoc());
   }
-  if (name == "load")
-    return load(place, call->getExprLoc());
+  // Without _n, values are passed and returned by their addresses.
+  auto isAddress = [&](unsigned i) { return i < args.size() && args[i]->getType()->isPointerType(); };
+  auto at = [&](unsigned i) { return resolve(emit(args[i]).place); };
+  if (name == "load") {
+    RValue v = load(place, call->getExprLoc());
+    if (isAddress(0))
+      store(at(0), v, call->getExprLoc());
+    return v;
+  }
   auto operand = [&](unsigned i) {
+    if (isAddress(i))
+      return load(at(i), args[i]->getBeginLoc()).scalar;
     RValue v = args[i]->isGLValue() ? load(emitPlace(args[i]), args[i]->getBeginLoc()) : emit(args[i]);
     return v.scalar ? convert(v.scalar, args[i]->getType().getNonReferenceType(), place.type) : Value();
   };
@@ -416,16 +425,12 @@ std::optional<RValue> Translator::emitAtomicOn(StringRef name, Place place,
                                          .Default(clang::BO_Add);
       return RValue::of(arithmetic(op, old, v, place.type, call->getExprLoc()));
     }
+    if (isAddress(1))
+      store(at(1), RValue::of(old), call->getExprLoc());
     return RValue::of(old);
   }
   if (name.starts_with("compare_exchange") || name == "bool_compare_and_swap" ||
       name == "val_compare_and_swap" || name == "cas" || name == "cmpxchg") {
-    if (real) {
-      unsupported(call->getExprLoc(), "compare-exchange of '" + place.type.getAsString() + "'",
-                  "use an atomic addition, minimum, maximum or exchange, or keep the number's bits in an "
-                  "integer");
-      return zeroOf(call->getType(), call->getBeginLoc());
-    }
     // compare_exchange takes the expected value by reference and puts the old one there.
     bool standard = name.starts_with("compare_exchange");
     auto widened = [&](Value v) {
@@ -436,10 +441,7 @@ std::optional<RValue> Translator::emitAtomicOn(StringRef name, Place place,
     if (standard) {
       expectedPlace = resolve(args[0]->getType()->isPointerType() ? emit(args[0]).place : emitPlace(args[0]));
       expected = load(expectedPlace, call->getExprLoc()).scalar;
-      // The form without _n takes the new value by its address.
-      wanted = args[1]->getType()->isPointerType()
-                   ? load(resolve(emit(args[1]).place), call->getExprLoc()).scalar
-                   : operand(1);
+      wanted = operand(1);
     } else {
       expected = operand(0);
       wanted = operand(1);
@@ -448,18 +450,26 @@ std::optional<RValue> Translator::emitAtomicOn(StringRef name, Place place,
     wanted = widened(wanted);
     if (!expected || !wanted)
       return zeroOf(call->getType(), call->getBeginLoc());
+    // Floats are compared bit by bit, as C++ does it.
+    auto isSameBits = [&](Value l, Value r) {
+      if (real) {
+        Type bits = b.getIntegerType(type.getIntOrFloatBitWidth());
+        l = arith::BitcastOp::create(b, current, bits, l);
+        r = arith::BitcastOp::create(b, current, bits, r);
+      }
+      return arith::CmpIOp::create(b, current, arith::CmpIPredicate::eq, l, r).getResult();
+    };
     auto update = memref::GenericAtomicRMWOp::create(b, current, place.object->memory, place.offset);
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(update.getBody());
-      Value equal =
-          arith::CmpIOp::create(b, current, arith::CmpIPredicate::eq, update.getCurrentValue(), expected);
+      Value equal = isSameBits(update.getCurrentValue(), expected);
       Value next = arith::SelectOp::create(b, current, equal, wanted, update.getCurrentValue());
       memref::AtomicYieldOp::create(b, current, next);
     }
     // The operation gives the old value.
     Value old = update.getResult();
-    Value done = arith::CmpIOp::create(b, current, arith::CmpIPredicate::eq, old, expected);
+    Value done = isSameBits(old, expected);
     if (standard) {
       // Where it succeeded, the old value is the expected one: storing it changes nothing.
       Value seen = old;

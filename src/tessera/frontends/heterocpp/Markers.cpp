@@ -38,7 +38,7 @@ std::optional<MarkerKind> tessera::heterocpp::getMarkerKind(llvm::StringRef name
       .Case("request_mem", MarkerKind::Request)
       .Case("barrier", MarkerKind::Barrier)
       .Case("scratch", MarkerKind::Scratch)
-      .Cases({"init", "cleanup"}, MarkerKind::Nothing)
+      .Cases({"init", "cleanup", "task"}, MarkerKind::Nothing)
       .Default(std::nullopt);
 }
 

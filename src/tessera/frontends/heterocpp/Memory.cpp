@@ -208,8 +208,9 @@ Value Translator::loadScalar(const Place &place, clang::SourceLocation at) {
   }
   if (v.getType() != wanted)
     v = arith::BitcastOp::create(b, current, wanted, v);
+  // A truth value in memory is 0 or 1.
   if (value != wanted)
-    v = arith::CmpIOp::create(b, current, arith::CmpIPredicate::ne, v, zero(wanted));
+    v = arith::TruncIOp::create(b, current, value, v);
   return v;
 }
 

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace tessera;
@@ -18,18 +19,6 @@ SourceUnit::SourceUnit(MLIRContext *mlir, clang::DiagnosticsEngine &engine)
 bool SourceUnit::HandleTopLevelDecl(clang::DeclGroupRef group) {
   decls.insert(decls.end(), group.begin(), group.end());
   return true;
-}
-
-// What is stored becomes the result of an operation of the leaf also where it is an argument: leaves are made
-// anew with other arguments, and a result moves along. Folding removes it again.
-static void nameStoredArguments(dfg::GraphOp graph) {
-  graph.walk([](memref::StoreOp store) {
-    if (!isa<BlockArgument>(store.getValue()))
-      return;
-    OpBuilder b(store);
-    Value v = store.getValue();
-    store.getValueMutable().assign(arith::BitcastOp::create(b, store.getLoc(), v.getType(), v));
-  });
 }
 
 void SourceUnit::HandleTranslationUnit(clang::ASTContext &context) {
@@ -47,11 +36,12 @@ void SourceUnit::HandleTranslationUnit(clang::ASTContext &context) {
   PassManager tidy(mlir);
   tidy.addPass(createCanonicalizerPass());
   tidy.addPass(createCSEPass());
-  if (failed(tidy.run(*module)))
+  RewritePatternSet truth(mlir);
+  addTruthPatterns(truth);
+  if (failed(tidy.run(*module)) || failed(applyPatternsGreedily(*module, std::move(truth))))
     return;
   for (auto graph : module->getOps<dfg::GraphOp>()) {
     findReductions(graph);
-    nameStoredArguments(graph);
     // Launches of one graph pass their arguments alike.
     Launch *first = nullptr;
     for (Launch &launch : launches) {

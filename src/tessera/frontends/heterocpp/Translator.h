@@ -191,6 +191,9 @@ protected:
   Value convert(Value v, clang::QualType from, clang::QualType to);
   RValue comparePointers(const clang::BinaryOperator *op);
   Value toBool(Value v);
+  // Narrow.cpp
+  Value truncate(Value v, Type narrow);
+  Value isNotZero(Value v);
 
   // Initializers.cpp
   void initialize(const Place &place, const clang::Expr *init);
@@ -210,6 +213,8 @@ protected:
   std::optional<RValue> emitAtomicOn(StringRef name, Place place, ArrayRef<const clang::Expr *> args,
                                      const clang::Expr *call);
   virtual std::optional<RValue> emitMarker(const clang::CallExpr *call, const clang::FunctionDecl *callee);
+  /// What the pointer to scratch memory is cast to.
+  clang::QualType castTo;
 
   Storage *lookup(const clang::ValueDecl *decl, clang::SourceLocation loc);
 

@@ -264,15 +264,20 @@ void ValueForm::rebuild(dfg::NodeOp node) {
   Block *from = node.getBodyBlock(), *to = made.getBodyBlock();
   while (!to->empty())
     to->back().erase();
+  // What is yielded is no use yet: it follows its argument by hand.
+  auto replace = [&](Value old, Value arg) {
+    old.replaceAllUsesWith(arg);
+    llvm::replace(yielded, old, arg);
+  };
   for (unsigned d = 0; d < node.getRank(); ++d)
-    from->getArgument(d).replaceAllUsesWith(to->getArgument(d));
+    replace(from->getArgument(d), to->getArgument(d));
   for (unsigned i = 0; i < node.getInputs().size(); ++i) {
     if (argument[i] < 0)
       continue;
     BlockArgument old = node.getInputArgs()[i], arg = made.getInputArgs()[argument[i]];
     arg.setLoc(old.getLoc());
     if (old.getType() == arg.getType()) {
-      old.replaceAllUsesWith(arg);
+      replace(old, arg);
       continue;
     }
     for (Operation *user : llvm::make_early_inc_range(old.getUsers())) {

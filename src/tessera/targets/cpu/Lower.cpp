@@ -36,6 +36,50 @@ static LogicalResult expandArithmetic(ModuleOp module) {
   return applyPatternsGreedily(module, std::move(patterns));
 }
 
+// LLVM compares and exchanges integers only: an update of a float is a loop over its bits.
+static void exchangeBits(ModuleOp module) {
+  SmallVector<memref::GenericAtomicRMWOp> updates;
+  module.walk([&](memref::GenericAtomicRMWOp op) {
+    MemRefType memory = op.getMemref().getType();
+    if (isa<FloatType>(memory.getElementType()) && memory.getRank() == 1 && memory.getLayout().isIdentity())
+      updates.push_back(op);
+  });
+  for (memref::GenericAtomicRMWOp op : updates) {
+    OpBuilder b(op);
+    Location loc = op.getLoc();
+    Type real = op.getResult().getType(), bits = b.getIntegerType(real.getIntOrFloatBitWidth());
+    Type ptr = LLVM::LLVMPointerType::get(module.getContext());
+    Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, op.getMemref());
+    Value size = arith::ConstantIndexOp::create(b, loc, real.getIntOrFloatBitWidth() / 8);
+    Value offset = arith::MulIOp::create(b, loc, op.getIndices()[0], size);
+    Value at = arith::AddIOp::create(b, loc, base, offset);
+    at = arith::IndexCastOp::create(b, loc, b.getI64Type(), at);
+    at = LLVM::IntToPtrOp::create(b, loc, ptr, at);
+    Value first = arith::BitcastOp::create(
+        b, loc, bits, memref::LoadOp::create(b, loc, op.getMemref(), op.getIndices()).getResult());
+    auto loop = scf::WhileOp::create(
+        b, loc, TypeRange{bits}, ValueRange{first},
+        [&](OpBuilder &b, Location loc, ValueRange args) {
+          IRMapping map;
+          map.map(op.getCurrentValue(), arith::BitcastOp::create(b, loc, real, args[0]).getResult());
+          for (Operation &inner : op.getBody()->without_terminator())
+            b.clone(inner, map);
+          Value next = map.lookup(op.getBody()->getTerminator()->getOperand(0));
+          next = arith::BitcastOp::create(b, loc, bits, next);
+          Value pair = LLVM::AtomicCmpXchgOp::create(b, loc, at, args[0], next, LLVM::AtomicOrdering::acq_rel,
+                                                     LLVM::AtomicOrdering::monotonic);
+          Value seen = LLVM::ExtractValueOp::create(b, loc, pair, ArrayRef<int64_t>{0});
+          Value done = LLVM::ExtractValueOp::create(b, loc, pair, ArrayRef<int64_t>{1});
+          Value yes = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
+          Value again = arith::XOrIOp::create(b, loc, done, yes);
+          scf::ConditionOp::create(b, loc, again, seen);
+        },
+        [&](OpBuilder &b, Location loc, ValueRange args) { scf::YieldOp::create(b, loc, args); });
+    op.replaceAllUsesWith(arith::BitcastOp::create(b, loc, real, loop.getResult(0)).getResult());
+    op.erase();
+  }
+}
+
 static LogicalResult runPasses(ModuleOp module, function_ref<void(OpPassManager &)> build) {
   PassManager pm(module.getContext());
   build(pm);
@@ -161,6 +205,7 @@ LogicalResult cpu::lowerToLLVM(ModuleOp kernels) {
     return failure();
   if (failed(lowerVectors(kernels)) || failed(lowerMath(kernels)) || failed(expandArithmetic(kernels)))
     return failure();
+  exchangeBits(kernels);
   if (failed(runPasses(kernels, [](OpPassManager &pm) {
         pm.addPass(createSCFToControlFlowPass());
         pm.addPass(memref::createExpandStridedMetadataPass());

@@ -103,6 +103,36 @@ static void turns(int *value, size_t valueBytes, int n) {
   }
 }
 
+// A product by compare-exchange, and an exchange.
+template <typename T> static void products(T *value, size_t valueBytes, T *seen, size_t seenBytes, int n) {
+  for (int i = 0; i < n; ++i) {
+    __hetero_parallel_loop(1, 3, value, valueBytes, seen, seenBytes, n, 2, value, valueBytes, seen, seenBytes,
+                           "products");
+    T old = std::atomic_ref<T>(value[0]).load(), last;
+    while (!std::atomic_ref<T>(value[0]).compare_exchange_weak(old, old * (i % 2 ? T(2) : T(0.5))))
+      ;
+    old = std::atomic_ref<T>(value[2]).load();
+    do {
+      last = old;
+      old = __hetero_atomic_cas(&value[2], last, last + 1);
+    } while (old != last);
+    seen[i] = __hetero_atomic_xchg(&value[1], T(i + 1));
+  }
+}
+template <typename T> static void testFloats(const char *name) {
+  T value[3] = {3, 0, 0};
+  std::vector<T> seen(count);
+  int n = count;
+  size_t seenBytes = seen.size() * sizeof(T);
+  __hetero_wait(__hetero_launch((void *)products<T>, 3, value, sizeof(value), seen.data(), seenBytes, n, 2,
+                                value, sizeof(value), seen.data(), seenBytes));
+  // Each number has been put in and taken out once, but the last.
+  double sum = double(value[1]);
+  for (T v : seen)
+    sum += double(v);
+  expect(name, value[0] == 3 && value[2] == count && sum == double(count) * (count + 1) / 2);
+}
+
 // The new value and the old one.
 static void tickets(int *counter, size_t counterBytes, int *taken, size_t takenBytes, int n) {
   for (int i = 0; i < n; ++i) {
@@ -130,6 +160,8 @@ int main() {
   testReferences<uint64_t>("atomic_ref<uint64_t>");
   testReferences<float>("atomic_ref<float>");
   testReferences<double>("atomic_ref<double>");
+  testFloats<float>("float");
+  testFloats<double>("double");
   testClaim<int8_t>("claim int8_t");
   testClaim<uint16_t>("claim uint16_t");
   testClaim<int>("claim int");

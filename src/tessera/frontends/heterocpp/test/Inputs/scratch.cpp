@@ -32,7 +32,32 @@ template <typename T> static int test() {
   return bad;
 }
 
+struct Point {
+  float x;
+  short tag;
+};
+static void swap(Point *a, size_t aBytes, int count) {
+  for (int i = 0; i < count; ++i) {
+    __hetero_parallel_loop(1, 2, a, aBytes, count, 1, a, aBytes, "swap");
+    auto *shared = static_cast<Point *>(__hetero_scratch(n * sizeof(Point)));
+    shared[i] = a[i];
+    __hetero_barrier();
+    a[i] = {shared[count - 1 - i].x, short(shared[i].tag + 1)};
+  }
+}
+static int testStructures() {
+  Point a[n];
+  for (int i = 0; i < n; ++i)
+    a[i] = {float(i), short(i)};
+  int count = n, bad = 0;
+  __hetero_wait(__hetero_launch((void *)swap, 2, a, sizeof(a), count, 1, a, sizeof(a)));
+  for (int i = 0; i < n; ++i)
+    bad += a[i].x != float(n - 1 - i) || a[i].tag != i + 1;
+  return bad;
+}
+
 int main() {
-  std::printf("%d mistakes\n", test<int>() + test<unsigned>() + test<int64_t>() + test<uint64_t>() +
-                                   test<float>() + test<double>());
+  std::printf("%d mistakes\n", testStructures() + test<char>() + test<uint8_t>() + test<int16_t>() +
+                                   test<uint16_t>() + test<_Float16>() + test<int>() + test<unsigned>() +
+                                   test<int64_t>() + test<uint64_t>() + test<float>() + test<double>());
 }
