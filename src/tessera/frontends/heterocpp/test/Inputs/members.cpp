@@ -138,7 +138,7 @@ static void multiply(Row *rows, size_t rowBytes, const float *x, size_t xBytes, 
       sum += row.value[k] * x[row.column[k]];
     y[i] = sum;
   }
-  void *task = __hetero_task_begin(2, rows, rowBytes, n, 1, rows, rowBytes, "scale");
+  void *task = __hetero_task_begin(3, rows, rowBytes, y, yBytes, n, 1, rows, rowBytes, "scale");
   for (Row *row = rows; row != rows + n; ++row)
     for (int k = 0; k < row->length; ++k)
       row->value[k] *= 2;
