@@ -12,6 +12,12 @@ namespace tessera::tune {
 
 using Json = nlohmann::json;
 
+static std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", value);
+  return text;
+}
+
 static double since(uint64_t start) { return static_cast<double>(nowNanoseconds() - start) / 1e9; }
 
 void Tuner::tell(const std::string &text) const {
@@ -178,7 +184,6 @@ Status Tuner::profileSegment(size_t segment) {
   input.noise.push_back({0});
   knobs.push_back({0});
   records.emplace_back();
-  const double quality = share(model->exactCorrect());
   for (uint16_t k : available) {
     // What is not faster is of no use, however good it is.
     if (k == 0 || microseconds[k] > 0.97 * microseconds[0])
@@ -212,7 +217,7 @@ Status Tuner::profileSegment(size_t segment) {
   }
   if (!info.name.empty())
     tell(concat("profiled ", info.name, ": ", op.choices.size() - 1, " of ", info.knobs.size() - 1,
-                " knobs are faster here (quality was ", std::round(1e4 * quality) / 100, ")"));
+                " knobs are faster here"));
   input.operations.push_back(std::move(op));
   return Status();
 }
@@ -284,7 +289,7 @@ Status Tuner::search() {
   cost.scale = model->scale();
   for (size_t i = 0; i < tried.size(); ++i)
     corrected.observe(model->predict(tried[i]).loss(), countApproximated(tried[i]), losses[i]);
-  tell(concat("outputs' changes add up with the factor ", model->scale()));
+  tell(concat("changes of outputs add up with the factor ", number(model->scale())));
 
   std::vector<Point> points = spread(timed(input), static_cast<size_t>(options.candidates));
   // The same with costs that know no machine, for those that this one is not.
@@ -319,8 +324,8 @@ Status Tuner::search() {
     error += std::fabs(candidates.back().predicted.loss - loss);
   }
   cost.predictionError = candidates.empty() ? 0 : 100 * error / static_cast<double>(candidates.size());
-  tell(concat("search: ", candidates.size(), " candidates in ", cost.searchSeconds,
-              " s, mean error of prediction ", cost.predictionError, " points"));
+  tell(concat("search: ", candidates.size(), " candidates in ", number(cost.searchSeconds),
+              " s, mean error of prediction ", number(cost.predictionError), " points"));
   return Status();
 }
 
@@ -443,7 +448,7 @@ Curve Tuner::curve() const {
   // What another one beats clearly in both is not shipped; costs are estimates, so near ones stay.
   std::vector<const Candidate *> kept;
   for (const Candidate &c : candidates) {
-    if (c.dropped)
+    if (c.dropped || c.measured.loss() > options.maxLoss / 100)
       continue;
     bool beaten = false;
     for (const Candidate &other : candidates)
