@@ -7,6 +7,7 @@
 #include "tessera/ir/nn/Nn.h"
 #include "tessera/targets/common/Work.h"
 
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
 using namespace tessera;
@@ -88,6 +89,7 @@ private:
   GraphPlan &out;
   plan::Program &program;
   plan::Env &env;
+  std::vector<plan::ExtentCheck> pending;  // of views, for the next node
   DenseMap<int, int> producer;             // by value: the node that wrote it last
   DenseMap<int, SmallVector<int>> readers; // by root value: nodes that read since the last write
 };
@@ -214,6 +216,22 @@ void Planner::addChecks(dfg::NodeOp op, plan::Node &node) {
         node.checks.push_back({*got, *expected, ("extent " + Twine(d) + " of " + name).str()});
     }
   }
+  // What the operations of a network ask of their operands (nn::addExtentChecks).
+  plan::Env inner = env.inside(op);
+  for (auto assert : llvm::make_early_inc_range(op.getBodyBlock()->getOps<cf::AssertOp>())) {
+    auto same = assert.getArg().getDefiningOp<arith::CmpIOp>();
+    if (same && same.getPredicate() == arith::CmpIPredicate::eq) {
+      std::optional<plan::Expr> got = inner.translate(same.getLhs()),
+                                expected = inner.translate(same.getRhs());
+      if (got && expected && *got != *expected)
+        node.checks.push_back({*got, *expected, assert.getMsg().str()});
+    }
+    assert.erase();
+    if (same && same->use_empty())
+      same->erase();
+  }
+  node.checks.insert(node.checks.end(), pending.begin(), pending.end());
+  pending.clear();
 }
 
 // How a node's layer stores its result, in the usual letters: blocks of c channels innermost.
@@ -329,6 +347,31 @@ LogicalResult Planner::addView(nn::ReshapeOp op) {
           "extents, or in a node");
     view.shape.push_back(*e);
   }
+  // It shows the same elements, as many as there are. Static extents are one factor, so that only what can
+  // differ is compared.
+  auto count = [&](RankedTensorType type, function_ref<std::optional<plan::Expr>(int64_t)> extent) {
+    int64_t known = 1;
+    std::optional<plan::Expr> all;
+    for (int64_t d = 0; d < type.getRank(); ++d) {
+      if (!type.isDynamicDim(d)) {
+        known *= type.getDimSize(d);
+        continue;
+      }
+      std::optional<plan::Expr> e = extent(d);
+      if (!e)
+        return e;
+      all = all ? program.binary("mul", *all, *e) : *e;
+    }
+    return std::optional(all ? program.binary("mul", *all, program.constant(known))
+                             : program.constant(known));
+  };
+  std::optional<plan::Expr> got = count(cast<RankedTensorType>(op.getX().getType()),
+                                        [&](int64_t d) { return env.translateDim(op.getX(), d); }),
+                            expected = count(cast<RankedTensorType>(op.getType()), [&](int64_t d) {
+                              return std::optional<plan::Expr>(view.shape[d]);
+                            });
+  if (got && expected && *got != *expected)
+    pending.push_back({*got, *expected, "number of elements of a reshape"});
   env.values[op.getY()] = program.addValue(view);
   return success();
 }

@@ -51,6 +51,10 @@ LogicalResult tessera::prepareNetworks(ModuleOp module, const InstallOptions &op
 }
 
 LogicalResult tessera::lowerNetworks(dfg::GraphOp graph) {
+  graph.walk([](dfg::NodeOp node) {
+    if (!node.getRank() && !node.isInternal())
+      nn::addExtentChecks(node);
+  });
   return nn::forEachNetwork(graph, [](dfg::NodeOp node) {
     if (failed(nn::lowerToLinalg(node)))
       return failure();

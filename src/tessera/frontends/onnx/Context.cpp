@@ -245,6 +245,26 @@ Ext NodeContext::floordiv(Ext x, Ext y) {
     return x.size / y.size;
   return Ext(arith::FloorDivSIOp::create(b, loc, index(x), index(y)).getResult());
 }
+Ext NodeContext::min(Ext x, Ext y) {
+  if (x.isStatic() && y.isStatic())
+    return std::min(x.size, y.size);
+  return same(x, y) ? x : Ext(arith::MinSIOp::create(b, loc, index(x), index(y)).getResult());
+}
+Ext NodeContext::max(Ext x, Ext y) {
+  if (x.isStatic() && y.isStatic())
+    return std::max(x.size, y.size);
+  return same(x, y) ? x : Ext(arith::MaxSIOp::create(b, loc, index(x), index(y)).getResult());
+}
+Ext NodeContext::wider(Ext x, Ext y) {
+  // A static extent other than 1 is certain.
+  if (x.is(1) || same(x, y) || (y.isStatic() && y.size != 1))
+    return y;
+  if (y.is(1) || x.isStatic())
+    return x;
+  Value one = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, index(x),
+                                    arith::ConstantIndexOp::create(b, loc, 1));
+  return Ext(arith::SelectOp::create(b, loc, one, index(y), index(x)).getResult());
+}
 Ext NodeContext::product(Value v, int64_t from, int64_t to) {
   Ext result(1);
   for (int64_t i = from; i < to; ++i)

@@ -92,6 +92,10 @@ public:
   Ext add(Ext a, Ext b);
   Ext sub(Ext a, Ext b);
   Ext floordiv(Ext a, Ext b);
+  Ext min(Ext a, Ext b);
+  Ext max(Ext a, Ext b);
+  /// The extent of two that broadcast: the other one where one is 1.
+  Ext wider(Ext a, Ext b);
   /// The number of elements of dimensions [from, to).
   Ext product(Value v, int64_t from, int64_t to);
   /// The same extent for certain.

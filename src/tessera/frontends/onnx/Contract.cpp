@@ -229,7 +229,7 @@ static std::optional<Ints> kernelOf(NodeContext &c, Value x, Value w) {
     c.fail("kernel_shape differs from the weights' extents");
     return std::nullopt;
   }
-  if (llvm::any_of(kernel, ShapedType::isDynamic)) {
+  if (llvm::any_of(c.tt(w).getShape(), ShapedType::isDynamic)) {
     c.fail("weights of dynamic extents are not supported");
     return std::nullopt;
   }

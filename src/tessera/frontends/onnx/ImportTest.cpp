@@ -223,6 +223,26 @@ TEST_F(OnnxImport, ShapesAreFollowedThroughDynamicExtents) {
   expectText(modelProto(graph), {"nn.reshape", "tensor<?x20xf32>"});
 }
 
+TEST_F(OnnxImport, SlicesOfDynamicExtentsEndWithThem) {
+  // x[1:3] of n x 4 has at most n - 1 rows.
+  Proto graph = Proto()
+                    .add(11, typedValue("x", 1, {-1, 4}))
+                    .add(5, intTensor("from", {1}))
+                    .add(5, intTensor("to", {3}))
+                    .add(1, nodeProto("Slice", "part", {"x", "from", "to"}, {"y"}))
+                    .add(12, typedValue("y", 1, {-1, 4}));
+  expectText(modelProto(graph), {"arith.minsi", "tensor.extract_slice", "tensor<?x4xf32>"});
+}
+
+TEST_F(OnnxImport, WeightsOfDynamicExtents) {
+  Proto graph = Proto()
+                    .add(11, typedValue("x", 1, {-1, 3, 5, 5}))
+                    .add(11, typedValue("w", 1, {-1, 3, 3, 3}))
+                    .add(1, nodeProto("Conv", "layer", {"x", "w"}, {"y"}))
+                    .add(12, typedValue("y", 1, {-1, -1, 3, 3}));
+  expectProblem(modelProto(graph), {"node 'layer'", "weights of dynamic extents are not supported"});
+}
+
 TEST_F(OnnxImport, BranchesStayWhereTheConditionIsNotKnown) {
   auto branch = [](const char *op, const char *out) {
     return Proto().add(2, out).add(1, nodeProto(op, "", {"x"}, {out})).add(12, valueProto(out, {2}));

@@ -228,22 +228,34 @@ static bool sliceDynamic(NodeContext &c, DynamicSlice &slice, Value x, int64_t a
     c.fail("a step of " + Twine(step) + " along a dynamic extent is not supported");
     return false;
   }
+  // A place inside, or the end.
   auto place = [&](Scalar s) -> Ext {
     if (s.dynamic)
-      return Ext(s.dynamic);
+      return c.min(Ext(s.dynamic), extent);
     if (s.i >= far)
       return extent;
     if (s.i <= -far)
       return Ext(0);
-    return s.i < 0 ? c.sub(extent, Ext(-s.i)) : Ext(s.i);
+    return s.i < 0 ? c.max(c.sub(extent, Ext(-s.i)), Ext(0)) : s.i ? c.min(Ext(s.i), extent) : Ext(0);
   };
+  // One element, or the last n, keep their static extent: a program for shorter tensors would be of little
+  // use, and is refused when it runs.
+  bool fromEnd = !start.dynamic && !end.dynamic && start.i < 0 && start.i > -far;
+  if (fromEnd && ((end.i < 0 && end.i > start.i) || end.i >= far)) {
+    slice.offsets[axis] = c.sub(extent, Ext(-start.i));
+    slice.sizes[axis] = Ext(-start.i + (end.i < 0 ? end.i : 0));
+    return true;
+  }
+  if (!start.dynamic && !end.dynamic && start.i >= 0 && end.i == start.i + 1) {
+    slice.offsets[axis] = Ext(start.i);
+    slice.sizes[axis] = Ext(1);
+    return true;
+  }
   Ext from = place(start), to = place(end);
   slice.offsets[axis] = from;
-  // The last n of a dynamic extent are n.
-  if (!start.dynamic && !end.dynamic && start.i < 0 && start.i > -far && (end.i < 0 || end.i >= far))
-    slice.sizes[axis] = Ext(-start.i + (end.i < 0 ? end.i : 0));
-  else
-    slice.sizes[axis] = c.sub(to, from);
+  bool ordered = from.is(0) || (!start.dynamic && !end.dynamic && (end.i >= far || fromEnd == (end.i < 0)) &&
+                                start.i <= end.i);
+  slice.sizes[axis] = ordered ? c.sub(to, from) : c.max(c.sub(to, from), Ext(0));
   return true;
 }
 
@@ -390,15 +402,11 @@ static void expand(NodeContext &c) {
   for (int64_t i = 0; i < k->count(); ++i) {
     const Scalar &s = k->elements[i];
     Ext &have = shape[rank - k->count() + i];
-    // A static extent other than 1 is certain; of two dynamic ones the new one may be larger.
-    if (s.dynamic && (have.is(1) || !have.isStatic()))
-      have = Ext(s.dynamic);
-    else if (!s.dynamic && s.i != 1 && (have.is(1) || !have.isStatic()))
-      have = Ext(s.i);
-    else if (!s.dynamic && s.i != 1 && have.size != s.i) {
+    if (!s.dynamic && s.i != 1 && have.isStatic() && !have.is(1) && have.size != s.i) {
       c.fail("cannot expand an extent of " + Twine(have.size) + " to " + Twine(s.i));
       return;
     }
+    have = c.wider(have, s.dynamic ? Ext(s.dynamic) : Ext(s.i));
   }
   c.set(0, c.broadcast(x, shape), c.type(0));
 }

@@ -145,13 +145,7 @@ std::optional<Expr> Env::translateDim(mlir::Value v, int64_t d) {
   return std::nullopt;
 }
 
-std::optional<Expr> Env::translateResultDim(dfg::NodeOp node, unsigned r, unsigned d) {
-  auto type = cast<RankedTensorType>(node.getResult(r).getType());
-  if (!type.isDynamicDim(d))
-    return program.constant(type.getDimSize(d));
-  dfg::ResultAttr yield = node.getYield(r);
-  mlir::Value yielded = node.getYieldOp().getValues()[r];
-  // Inside the node its arguments stand for its operands, or for parts of them.
+Env Env::inside(dfg::NodeOp node) {
   Env inner(program);
   inner.exprs = exprs;
   inner.values = values;
@@ -172,6 +166,16 @@ std::optional<Expr> Env::translateResultDim(dfg::NodeOp node, unsigned r, unsign
         inner.exprs[arg] = *e;
     }
   }
+  return inner;
+}
+
+std::optional<Expr> Env::translateResultDim(dfg::NodeOp node, unsigned r, unsigned d) {
+  auto type = cast<RankedTensorType>(node.getResult(r).getType());
+  if (!type.isDynamicDim(d))
+    return program.constant(type.getDimSize(d));
+  dfg::ResultAttr yield = node.getYield(r);
+  mlir::Value yielded = node.getYieldOp().getValues()[r];
+  Env inner = inside(node);
   if (yield.getMode() == dfg::ResultMode::Tile) {
     std::optional<Expr> tile = inner.translateDim(yielded, d);
     if (!tile || d >= node.getRank())

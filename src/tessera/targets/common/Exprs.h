@@ -24,6 +24,8 @@ struct Env {
   std::optional<Expr> translate(OpFoldResult v);
   /// Extent `d` of a shaped value that the plan knows, or that is made from one.
   std::optional<Expr> translateDim(mlir::Value v, int64_t d);
+  /// What is known inside a node, where its arguments stand for its operands or for parts of them.
+  Env inside(dfg::NodeOp node);
   /// Extent `d` of what a node yields as result `r`.
   std::optional<Expr> translateResultDim(dfg::NodeOp node, unsigned r, unsigned d);
 

@@ -14,6 +14,9 @@ namespace tessera::nn {
 /// elementwise chains. Emits a diagnostic on failure.
 LogicalResult lowerToLinalg(dfg::NodeOp node);
 
+/// Asserts in the leaf what its operations ask of dynamic extents: the plan's checks.
+void addExtentChecks(dfg::NodeOp node);
+
 /// Lets the branches and loops of a lowered leaf write what they give into tensors that are made before them.
 void writeOutside(dfg::NodeOp node);
 
