@@ -13,18 +13,27 @@ static LogicalResult checkBlocked(Where where, Value x) {
   return where.emitError("expected 'x' of shape N x C1 x H x W x c, static but for N, but got ", x.getType());
 }
 
-// Weights, and the bias if there is one, of the same element type; w of rank `rank` and static; bias: blocks
-// x lanes.
+// What sums of products of narrow elements are collected in.
+static Type wideOf(Type element) {
+  Builder b(element.getContext());
+  return element.isInteger(8) ? Type(b.getI32Type()) : element.isBF16() ? Type(b.getF32Type()) : element;
+}
+static bool isNarrow(Type element) { return wideOf(element) != element; }
+
+// Weights of the element type of x, and the bias if there is one, of the result's; w of rank `rank` (narrow:
+// one more) and static; bias: blocks x lanes.
 static LogicalResult checkWeights(Where where, Value x, Value w, Value bias, int64_t rank) {
-  if (failed(checkRank(where, w, "w", rank)) || failed(checkElement(where, w, "w", elementOf(x))))
+  Type wide = wideOf(elementOf(x));
+  bool narrow = isNarrow(elementOf(x));
+  if (failed(checkRank(where, w, "w", rank + narrow)) || failed(checkElement(where, w, "w", elementOf(x))))
     return failure();
   if (!typeOf(w).hasStaticShape())
     return where.emitError("expected 'w' of static shape, but got ", w.getType());
   if (!bias)
     return success();
-  if (failed(checkRank(where, bias, "bias", 2)) || failed(checkElement(where, bias, "bias", elementOf(x))) ||
+  if (failed(checkRank(where, bias, "bias", 2)) || failed(checkElement(where, bias, "bias", wide)) ||
       failed(checkExtent(where, bias, "bias", 0, shapeOf(w).front())) ||
-      failed(checkExtent(where, bias, "bias", 1, shapeOf(w).back())))
+      failed(checkExtent(where, bias, "bias", 1, shapeOf(w)[rank - 1])))
     return failure();
   return success();
 }
@@ -106,20 +115,21 @@ NN_INFER(PackedConvOp) {
   if (groups < 1 || x[1] % groups || w[0] % groups)
     return where.emitError("expected groups that divide the blocks of channels, but got ", groups, " for ",
                            x[1], " and ", w[0]);
+  int64_t together = isNarrow(elementOf(a.getX())) ? std::max<int64_t>(1, w[6]) : 1;
   if (failed(checkExtent(where, a.getW(), "w", 1, x[1] / groups)) ||
-      failed(checkExtent(where, a.getW(), "w", 4, x[4])))
+      failed(checkExtent(where, a.getW(), "w", 4, x[4] / together)))
     return failure();
   FailureOr<SmallVector<int64_t>> places =
       placesOf(where, x, w.slice(2, 2), a.getStrides(), {0, 0, 0, 0}, a.getDilations());
   if (failed(places))
     return failure();
   results.push_back(
-      RankedTensorType::get({x[0], w[0], (*places)[0], (*places)[1], w[5]}, elementOf(a.getX())));
+      RankedTensorType::get({x[0], w[0], (*places)[0], (*places)[1], w[5]}, wideOf(elementOf(a.getX()))));
   return success();
 }
 int64_t PackedConvOp::getFlops() {
   ArrayRef<int64_t> w = shapeOf(getW());
-  return 2 * countElements(getY().getType()) * w[1] * w[2] * w[3] * w[4];
+  return 2 * countElements(getY().getType()) * w[1] * w[2] * w[3] * shapeOf(getX())[4];
 }
 
 NN_INFER(PackedWinogradOp) {
@@ -151,8 +161,10 @@ int64_t PackedWinogradOp::getFlops() {
 
 NN_INFER(PackedDepthwiseOp) {
   NN_WHERE(PackedDepthwiseOp);
-  if (failed(checkBlocked(where, a.getX())) ||
-      failed(checkWeights(where, a.getX(), a.getW(), a.getBias(), 4)))
+  // Narrow elements are widened as they are read.
+  Type own = elementOf(a.getX()), wide = own.isInteger(8) || own.isBF16() || own.isF16() ? Float32Type::get(context) : own;
+  if (failed(checkBlocked(where, a.getX())) || failed(checkElement(where, a.getW(), "w", wide)) ||
+      failed(checkWeights(where, a.getW(), a.getW(), a.getBias(), 4)))
     return failure();
   ArrayRef<int64_t> x = shapeOf(a.getX()), w = shapeOf(a.getW());
   if (failed(checkExtent(where, a.getW(), "w", 0, x[1])) ||
@@ -163,7 +175,7 @@ NN_INFER(PackedDepthwiseOp) {
   if (failed(places))
     return failure();
   results.push_back(
-      RankedTensorType::get({x[0], x[1], (*places)[0], (*places)[1], x[4]}, elementOf(a.getX())));
+      RankedTensorType::get({x[0], x[1], (*places)[0], (*places)[1], x[4]}, wide));
   return success();
 }
 int64_t PackedDepthwiseOp::getFlops() {
@@ -174,17 +186,18 @@ int64_t PackedDepthwiseOp::getFlops() {
 NN_INFER(PackedMatmulOp) {
   NN_WHERE(PackedMatmulOp);
   if (failed(checkRank(where, a.getX(), "x", 2)) ||
-      failed(checkWeights(where, a.getX(), a.getW(), a.getBias(), 3)) ||
-      failed(checkExtent(where, a.getX(), "x", 1, shapeOf(a.getW())[1])))
+      failed(checkWeights(where, a.getX(), a.getW(), a.getBias(), 3)))
     return failure();
   ArrayRef<int64_t> x = shapeOf(a.getX()), w = shapeOf(a.getW());
+  if (failed(checkExtent(where, a.getX(), "x", 1, w[1] * (w.size() == 4 ? w[3] : 1))))
+    return failure();
   int64_t columns = a.getColumns();
   if (columns < 1 || columns > w[0] * w[2])
     return where.emitError("expected 1 to ", w[0] * w[2], " columns, but got ", columns);
-  results.push_back(RankedTensorType::get({x[0], columns}, elementOf(a.getX())));
+  results.push_back(RankedTensorType::get({x[0], columns}, wideOf(elementOf(a.getX()))));
   return success();
 }
-int64_t PackedMatmulOp::getFlops() { return 2 * countElements(getY().getType()) * shapeOf(getW())[1]; }
+int64_t PackedMatmulOp::getFlops() { return 2 * countElements(getY().getType()) * shapeOf(getX())[1]; }
 
 NN_INFER(PackedPoolOp) {
   NN_WHERE(PackedPoolOp);

@@ -33,8 +33,8 @@ def Nn_UnpackOp : Nn_Op<"unpack", "Injective"> {
 
 // `pads`: rows above, columns to the left, rows below, columns to the right.
 def Nn_HaloOp : Nn_Op<"halo", "Injective"> {
-  let summary = "a border of zeros around each plane of a blocked activation";
-  let arguments = (ins AnyRankedTensor:$x, DenseI64ArrayAttr:$pads);
+  let summary = "a border of `fill` around each plane of a blocked activation; a quantised one is padded with its zero point";
+  let arguments = (ins AnyRankedTensor:$x, DenseI64ArrayAttr:$pads, DefaultValuedAttr<I64Attr, "0">:$fill);
   let results = (outs AnyRankedTensor:$y);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
 }
@@ -53,6 +53,8 @@ def Nn_PackedConvOp : Nn_Op<"packed_conv", "Complex", [], Nn_OwnFlops> {
     y[n, f1, i, j, f0] = bias[f1, f0] + sum over c1, kh, kw, c0 of
       x[n, g * (C1 / groups) + c1, i * strides[0] + kh * dilations[0], j * strides[1] + kw * dilations[1], c0] * w[f1, c1, kh, kw, c0, f0].
     `groups` divides C1 and F1: a group is a number of whole blocks.
+    Narrow operands have wide results: x of bytes (unsigned) and w of bytes (signed) give i32, bf16 gives f32; bias has the result's type. Then
+    w: F1 x (C1 / groups) x KH x KW x (c / p) x F0 x p, with the p channels that one instruction multiplies and adds side by side.
   }];
   let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$w, Optional<AnyRankedTensor>:$bias, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
                        DefaultValuedAttr<I64Attr, "1">:$groups);
@@ -78,6 +80,7 @@ def Nn_PackedDepthwiseOp : Nn_Op<"packed_depthwise", "Complex", [], Nn_OwnFlops>
   let description = [{
     x: N x C1 x H x W x c, w: C1 x KH x KW x c, bias: C1 x c, y: N x C1 x OH x OW x c:
     y[n, c1, i, j, c0] = bias[c1, c0] + sum over kh, kw of x[n, c1, i * strides[0] + kh * dilations[0], j * strides[1] + kw * dilations[1], c0] * w[c1, kh, kw, c0].
+    x may be narrower than the rest, which is f32 then: bytes (unsigned), bf16 or f16.
   }];
   let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$w, Optional<AnyRankedTensor>:$bias, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations);
   let results = (outs AnyRankedTensor:$y);
@@ -89,6 +92,7 @@ def Nn_PackedMatmulOp : Nn_Op<"packed_matmul", "Complex", [], Nn_OwnFlops> {
   let description = [{
     x: M x K, w: N1 x K x N0, bias: N1 x N0, y: M x `columns`, which is at most N1 * N0:
     y[m, n1 * N0 + n0] = bias[n1, n0] + sum over k of x[m, k] * w[n1, k, n0].
+    Narrow operands as for nn.packed_conv, with w: N1 x (K / p) x N0 x p.
   }];
   let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$w, Optional<AnyRankedTensor>:$bias, I64Attr:$columns);
   let results = (outs AnyRankedTensor:$y);
@@ -99,7 +103,7 @@ def Nn_PackedPoolOp : Nn_Op<"packed_pool", "Complex", [], Nn_OwnFlops> {
   let summary = "maximum, minimum, mean or sum of a window at each place of a blocked activation";
   let description = [{
     x: N x C1 x H x W x c. `pads` (above, left, below, right), which may be part of no window alone, are not part of x; elements there are never the maximum, and a mean divides by
-    the elements inside x, with `count_pad` by those inside x and the pads. Extent of the result: (H + above + below - dilation * (KH - 1) - 1) / stride + 1.
+    the elements inside x, with `count_pad` by those inside x and the pads. Bytes are unsigned, and only have maxima and minima. Extent of the result: (H + above + below - dilation * (KH - 1) - 1) / stride + 1.
   }];
   let arguments = (ins Nn_ReduceKind:$kind, AnyRankedTensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
                        DenseI64ArrayAttr:$dilations, UnitAttr:$count_pad);

@@ -63,13 +63,19 @@ static LogicalResult runUnpack(Call &call, UnpackOp op) {
   return success();
 }
 
-// The elements of x, `above` rows lower and `left` columns further to the right.
+// Bytes that come with narrow weights are unsigned.
+static bool isByte(const Elements &x) { return !x.info.isFloat() && x.info.width == 8; }
+
+// The elements of x, `above` rows lower and `left` columns further to the right; `fill` where there are none.
 static LogicalResult shift(Call &call, const Elements &x, int64_t above, int64_t left, int64_t below,
-                           int64_t right) {
+                           int64_t right, int64_t fill = 0) {
   Elements *y =
       call.make({x.shape[0], x.shape[1], x.shape[2] + above + below, x.shape[3] + left + right, x.shape[4]});
   if (!y)
     return failure();
+  if (fill)
+    for (int64_t i = 0, count = y->size(); i < count; ++i)
+      put(*y, i, fill);
   Blocks from(x.shape), to(y->shape);
   forEachPlace(x.shape, [&](int64_t n, int64_t block, int64_t i, int64_t j, int64_t lane) {
     int64_t row = i + above, column = j + left;
@@ -80,7 +86,7 @@ static LogicalResult shift(Call &call, const Elements &x, int64_t above, int64_t
 }
 static LogicalResult runHalo(Call &call, HaloOp op) {
   ArrayRef<int64_t> p = op.getPads();
-  return shift(call, call[op.getX()], p[0], p[1], p[2], p[3]);
+  return shift(call, call[op.getX()], p[0], p[1], p[2], p[3], op.getFill());
 }
 static LogicalResult runCrop(Call &call, CropOp op) {
   ArrayRef<int64_t> p = op.getPads();
@@ -103,18 +109,21 @@ static LogicalResult runConv(Call &call, PackedConvOp op) {
   Elements *y = call.make(resultShape(op.getY().getType(), x));
   if (!y)
     return failure();
-  std::vector<double> xs = numbers<double>(x), ws = numbers<double>(w);
+  std::vector<double> xs = numbers<double>(x, isByte(x)), ws = numbers<double>(w);
   Blocks from(x.shape), to(y->shape);
-  int64_t perGroup = w.shape[0] / int64_t(op.getGroups());
+  int64_t perGroup = w.shape[0] / int64_t(op.getGroups()), p = w.shape.size() == 7 ? w.shape[6] : 1;
   forEachPlace(y->shape, [&](int64_t n, int64_t f1, int64_t i, int64_t j, int64_t f0) {
     double sum = biasOf(bias, f1, f0);
     for (int64_t c1 = 0; c1 < w.shape[1]; ++c1)
       for (int64_t a = 0; a < w.shape[2]; ++a)
         for (int64_t b = 0; b < w.shape[3]; ++b)
-          for (int64_t c0 = 0; c0 < w.shape[4]; ++c0) {
-            int64_t tap = ((((f1 * w.shape[1] + c1) * w.shape[2] + a) * w.shape[3] + b) * w.shape[4] + c0) *
-                              w.shape[5] +
-                          f0;
+          for (int64_t c0 = 0; c0 < x.shape[4]; ++c0) {
+            int64_t tap =
+                (((((f1 * w.shape[1] + c1) * w.shape[2] + a) * w.shape[3] + b) * w.shape[4] + c0 / p) *
+                     w.shape[5] +
+                 f0) *
+                    p +
+                c0 % p;
             sum += ws[tap] * xs[from.at(n, f1 / perGroup * w.shape[1] + c1,
                                         i * op.getStrides()[0] + a * op.getDilations()[0],
                                         j * op.getStrides()[1] + b * op.getDilations()[1], c0)];
@@ -136,7 +145,8 @@ static LogicalResult runDepthwise(Call &call, PackedDepthwiseOp op) {
       for (int64_t b = 0; b < w.shape[2]; ++b)
         sum += numberAt(w, ((block * w.shape[1] + a) * w.shape[2] + b) * w.shape[3] + lane) *
                numberAt(x, from.at(n, block, i * op.getStrides()[0] + a * op.getDilations()[0],
-                                   j * op.getStrides()[1] + b * op.getDilations()[1], lane));
+                                   j * op.getStrides()[1] + b * op.getDilations()[1], lane),
+                        isByte(x));
     put(*y, to.at(n, block, i, j, lane), sum);
   });
   return success();
@@ -222,7 +232,8 @@ static LogicalResult runWinograd(Call &call, PackedWinogradOp op) {
 
 static LogicalResult runMatmul(Call &call, PackedMatmulOp op) {
   const Elements &x = call[op.getX()], &w = call[op.getW()], *bias = call.find(op.getBias());
-  int64_t rows = x.shape[0], columns = op.getColumns(), depth = w.shape[1], lanes = w.shape[2];
+  int64_t rows = x.shape[0], columns = op.getColumns(), p = w.shape.size() == 4 ? w.shape[3] : 1,
+          depth = w.shape[1] * p, lanes = w.shape[2];
   Elements *y = call.make({rows, columns});
   if (!y)
     return failure();
@@ -230,7 +241,8 @@ static LogicalResult runMatmul(Call &call, PackedMatmulOp op) {
     for (int64_t n = 0; n < columns; ++n) {
       double sum = biasOf(bias, n / lanes, n % lanes);
       for (int64_t k = 0; k < depth; ++k)
-        sum += numberAt(x, m * depth + k) * numberAt(w, (n / lanes * depth + k) * lanes + n % lanes);
+        sum += numberAt(x, m * depth + k, isByte(x)) *
+               numberAt(w, ((n / lanes * w.shape[1] + k / p) * lanes + n % lanes) * p + k % p);
       put(*y, m * columns + n, sum);
     }
   return success();
@@ -245,13 +257,13 @@ static LogicalResult runPool(Call &call, PackedPoolOp op) {
   ArrayRef<int64_t> kernel = op.getKernel(), strides = op.getStrides(), pads = op.getPads(),
                     dilations = op.getDilations();
   forEachPlace(y->shape, [&](int64_t n, int64_t block, int64_t i, int64_t j, int64_t lane) {
-    Fold<double> fold(op.getKind(), false, x.info.width);
+    Fold<double> fold(op.getKind(), isByte(x), x.info.width);
     for (int64_t a = 0; a < kernel[0]; ++a)
       for (int64_t b = 0; b < kernel[1]; ++b) {
         int64_t row = i * strides[0] + a * dilations[0] - pads[0],
                 column = j * strides[1] + b * dilations[1] - pads[1];
         if (row >= 0 && row < x.shape[2] && column >= 0 && column < x.shape[3])
-          fold.add(numberAt(x, from.at(n, block, row, column, lane)));
+          fold.add(numberAt(x, from.at(n, block, row, column, lane), isByte(x)));
       }
     put(*y, to.at(n, block, i, j, lane), fold.finish(op.getCountPad() ? kernel[0] * kernel[1] : 0));
   });

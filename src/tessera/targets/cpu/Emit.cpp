@@ -65,13 +65,26 @@ static LogicalResult linkBuiltins(llvm::Module &module, const llvm::Triple &trip
   return success();
 }
 
+// What multiplies bf16 is only there with the instruction set that Machine.cpp leaves out; whom it may be inlined
+// into needs it too.
+static bool multipliesBf16(const llvm::Function &f) {
+  for (const llvm::BasicBlock &block : f)
+    for (const llvm::Instruction &i : block)
+      if (auto *call = llvm::dyn_cast<llvm::CallBase>(&i))
+        if (const llvm::Function *callee = call->getCalledFunction())
+          if (callee->isDeclaration() ? callee->getName().starts_with("llvm.x86.avx512bf16.")
+                                      : multipliesBf16(*callee))
+            return true;
+  return false;
+}
+
 // Everything for the machine's CPU; nothing is visible but the kernels.
 static void prepare(llvm::Module &module, const Machine &machine, const llvm::StringSet<> &kernels) {
   for (llvm::Function &f : module) {
     if (f.isDeclaration())
       continue;
     f.addFnAttr("target-cpu", machine.cpu);
-    f.addFnAttr("target-features", machine.features);
+    f.addFnAttr("target-features", machine.features + (multipliesBf16(f) ? ",+avx512bf16" : ""));
     f.addFnAttr(llvm::Attribute::NoUnwind);
     // Builtins that were not inlined must not meet those of the object that is linked later.
     if (!kernels.contains(f.getName())) {

@@ -122,18 +122,17 @@ LogicalResult cpu::checkMachine(const TargetOptions &options, Location loc) {
 
 Machine cpu::getMachine(const TargetOptions &options) {
   Machine machine = nameMachine(options);
+  if (std::unique_ptr<llvm::MCSubtargetInfo> info = describe(machine)) {
+    llvm::StringSet<> enabled;
+    for (const llvm::SubtargetFeatureKV &feature : info->getEnabledProcessorFeatures())
+      enabled.insert(feature.Key);
+    for (StringRef feature : detectable(llvm::Triple(machine.triple)))
+      if (enabled.contains(feature))
+        machine.required.push_back(feature.str());
+  }
   // x86's conversions to bf16 take denormal numbers for zero, whatever the mode; our results are to be the
-  // same everywhere, so LLVM may not choose these instructions.
+  // same everywhere, so LLVM may not choose these instructions. Kernels that multiply bf16 ask for them.
   if (llvm::Triple(machine.triple).isX86())
     machine.features += std::string(machine.features.empty() ? "" : ",") + "-avx512bf16,-avxneconvert";
-  std::unique_ptr<llvm::MCSubtargetInfo> info = describe(machine);
-  if (!info)
-    return machine;
-  llvm::StringSet<> enabled;
-  for (const llvm::SubtargetFeatureKV &feature : info->getEnabledProcessorFeatures())
-    enabled.insert(feature.Key);
-  for (StringRef feature : detectable(llvm::Triple(machine.triple)))
-    if (enabled.contains(feature))
-      machine.required.push_back(feature.str());
   return machine;
 }

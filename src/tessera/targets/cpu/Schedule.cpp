@@ -142,6 +142,10 @@ static bool isProduct(linalg::GenericOp op) {
 static bool writePacked(Writer &out, func::FuncOp trial, const TargetInfo &info) {
   nn::packed::Machine machine{int64_t(info.vectorBytes / 4), info.registers, int64_t(info.l1),
                               int64_t(info.l2)};
+  if (std::optional<nn::packed::Dot> bytes = nn::packed::parseDot(info.dotBytes))
+    machine.bytes = *bytes;
+  if (std::optional<nn::packed::Dot> halves = nn::packed::parseDot(info.dotHalves))
+    machine.halves = *halves;
   bool any = false;
   for (bool views : {false, true}) {
     SmallVector<int64_t> numbers;
@@ -166,6 +170,8 @@ static bool writePacked(Writer &out, func::FuncOp trial, const TargetInfo &info)
                              {"split", t.split}})
         if (v)
           text += " " + std::string(word) + " " + std::to_string(v);
+      if (t.dot != nn::packed::Dot::Plain)
+        text += " dot \"" + nn::packed::stringifyDot(t.dot).str() + "\"";
       out.line(name + " = transform.structured.match ops{[\"" + layer->getName().getStringRef() +
                "\"]} attributes{" + leaf::numberAttr + " = " + Twine(number) +
                " : i64} in %payload : (!transform.any_op) -> !transform.any_op");

@@ -31,6 +31,15 @@ public:
     } else if (!llvm::Triple(machine.triple).isX86()) {
       info.registers = 32;
     }
+    if (machine.has("avx512vnni") || machine.has("avxvnni"))
+      info.dotBytes = "vnni";
+    else if (llvm::Triple(machine.triple).isX86())
+      info.dotBytes = "madd";
+    else if (machine.has("i8mm"))
+      info.dotBytes = "usdot";
+    // Intel's is slower than f32.
+    if (machine.has("avx512bf16") && StringRef(machine.cpu).starts_with("znver"))
+      info.dotHalves = "bf16";
     const CpuInfo &host = cpuInfo();
     if (host.l1d)
       info.l1 = host.l1d;

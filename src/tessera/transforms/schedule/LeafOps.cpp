@@ -181,6 +181,11 @@ DiagnosedSilenceableFailure LowerPackedOp::apply(transform::TransformRewriter &r
                                                  transform::TransformState &state) {
   nn::packed::Tiles tiles{int64_t(getRows()),   int64_t(getColumns()), int64_t(getBlocks()),
                           int64_t(getUnroll()), int64_t(getTask()),    int64_t(getSplit())};
+  std::optional<nn::packed::Dot> dot = nn::packed::parseDot(getDot());
+  if (!dot)
+    return emitDefiniteFailure() << "unknown instruction '" << getDot()
+                                 << "'; expected plain, vnni, bf16, madd or usdot";
+  tiles.dot = *dot;
   for (Operation *payload : llvm::to_vector(state.getPayloadOps(getTarget()))) {
     Location loc = payload->getLoc();
     std::string why;

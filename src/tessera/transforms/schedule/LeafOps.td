@@ -208,7 +208,8 @@ def LowerPackedOp : LeafScheduleOp<"lower_packed", [DeclareOpInterfaceMethods<Me
     kernel is, never what it computes: `rows` x `columns` places of `blocks` blocks of channels stay in registers; `unroll` steps of the
     reduction are written out; `task` rows are one task; with `split` 1 channels are the outermost tasks, so that their weights stay in the
     cache. For Winograd's convolution `columns` (then `rows`, for what is left) are tiles in registers, `task` tiles are transformed together
-    and `split` parts of the channels are tasks of their own.
+    and `split` parts of the channels are tasks of their own. `dot` names the instruction that multiplies narrow elements: "vnni", "bf16", "madd" (x86),
+    "usdot" (Arm), or "plain".
 
     Before:
     ```mlir
@@ -227,10 +228,10 @@ def LowerPackedOp : LeafScheduleOp<"lower_packed", [DeclareOpInterfaceMethods<Me
   }];
   let arguments = (ins TransformHandleTypeInterface:$target, DefaultValuedAttr<I64Attr, "0">:$rows, DefaultValuedAttr<I64Attr, "0">:$columns,
                        DefaultValuedAttr<I64Attr, "0">:$blocks, DefaultValuedAttr<I64Attr, "0">:$unroll, DefaultValuedAttr<I64Attr, "0">:$task,
-                       DefaultValuedAttr<I64Attr, "0">:$split);
+                       DefaultValuedAttr<I64Attr, "0">:$split, DefaultValuedAttr<StrAttr, "\"plain\"">:$dot);
   let results = (outs);
   let assemblyFormat = [{$target (`rows` $rows^)? (`columns` $columns^)? (`blocks` $blocks^)? (`unroll` $unroll^)? (`task` $task^)? (`split` $split^)?
-                         attr-dict `:` type($target)}];
+                         (`dot` $dot^)? attr-dict `:` type($target)}];
 }
 
 #endif

@@ -101,6 +101,27 @@ struct LowerQuantize : OpRewritePattern<QuantizeOp> {
     return success();
   }
 
+  // The bounds are integers, so a number may be cut off before it is rounded. Then it is so small that the sum with
+  // 1.5 * 2^23 has its nearest integer as the last bits of the mantissa. NaN becomes the zero point.
+  static Value quantizeByte(OpBuilder &b, Location loc, Value q, Value zero, bool isUnsigned) {
+    Value low = constantOf(b, loc, q.getType(), isUnsigned ? 0 : -128),
+          high = constantOf(b, loc, q.getType(), isUnsigned ? 255 : 127);
+    if (zero) {
+      Value offset = emitCast(b, loc, zero, q.getType(), isUnsigned);
+      low = arith::SubFOp::create(b, loc, low, offset);
+      high = arith::SubFOp::create(b, loc, high, offset);
+    }
+    auto limit = [&](arith::CmpFPredicate outside, Value bound) {
+      q = arith::SelectOp::create(b, loc, arith::CmpFOp::create(b, loc, outside, q, bound), bound, q);
+    };
+    limit(arith::CmpFPredicate::OLT, low);
+    limit(arith::CmpFPredicate::OGT, high);
+    q = arith::AddFOp::create(b, loc, q, constantOf(b, loc, q.getType(), 12582912.0));
+    Value bits = arith::BitcastOp::create(b, loc, b.getI32Type(), q);
+    Value n = arith::TruncIOp::create(b, loc, b.getI8Type(), bits);
+    return zero ? arith::AddIOp::create(b, loc, n, zero).getResult() : n;
+  }
+
   static Value quantize(QuantizeOp op, OpBuilder &b, Location loc, ArrayRef<Value> e, Type type) {
     Value x = e[0], scale = e[1];
     // In the operands' own type when they agree, which decides how the quotient is rounded.
@@ -120,6 +141,8 @@ struct LowerQuantize : OpRewritePattern<QuantizeOp> {
       }
       return emitEncode(b, loc, q, false, type, to, op.getWrap(), "nearest");
     }
+    if (q.getType().isF32() && type.isInteger(8) && (to == Format::plain || to == Format::unsigned_))
+      return quantizeByte(b, loc, q, e.size() > 2 ? e[2] : Value(), isUnsigned);
     unsigned width = to == Format::i4 || to == Format::u4   ? 4
                      : to == Format::i2 || to == Format::u2 ? 2
                                                             : type.getIntOrFloatBitWidth();

@@ -2,7 +2,7 @@
 // Convolution as it stands: a tile of rows x columns x blocks of channels of the result stays in registers
 // while all taps and channels are added. Each step loads one vector of weights for each block and multiplies
 // it by single elements of x.
-#include "tessera/transforms/nn/packed/Support.h"
+#include "tessera/transforms/nn/packed/Products.h"
 
 using namespace tessera;
 using namespace tessera::nn;
@@ -15,7 +15,7 @@ struct ConvKernel {
   Input x;
   Memory w, bias;
   Output &out;
-  Type element;
+  Products products;
   int64_t cBlocks, height, width, c, fBlocks, lanes, kh, kw; ///< of weights and x
   int64_t rows, columns;                                     ///< of the result
   int64_t strideH, strideW, dilationH, dilationW;
@@ -32,12 +32,12 @@ struct ConvKernel {
 
 void ConvKernel::steps(Value n, Value f, Value row, Value column, int64_t tileRows, int64_t tileColumns,
                        const Tiles &t, SmallVector<Value> &sums) {
-  VectorType type = vectorOf(element, lanes);
   int64_t panel = w.stride(0); // elements between blocks of the result
-  // Short loops over channels take the taps of a row along.
-  bool wholeRow = c * kw <= 24;
-  int64_t unroll = wholeRow ? c : std::min(std::max<int64_t>(t.unroll, 1), c);
-  while (c % unroll)
+  // Steps of the reduction in one tap; short loops over them take the taps of a row along.
+  int64_t together = products.together, depth = c / together;
+  bool wholeRow = depth * kw <= 24;
+  int64_t unroll = wholeRow ? depth : std::min(std::max<int64_t>(t.unroll, 1), depth);
+  while (depth % unroll)
     --unroll;
   Value firstC = firstBlock ? g.mul(g.div(f, fBlocks), firstBlock) : g.index(0);
   // Adds the taps [0, taps) x [0, unroll) from these places on.
@@ -47,14 +47,14 @@ void ConvKernel::steps(Value n, Value f, Value row, Value column, int64_t tileRo
       for (int64_t ci = 0; ci < unroll; ++ci) {
         SmallVector<Value> factors;
         for (int64_t k = 0; k < t.blocks; ++k)
-          factors.push_back(weights.load(g, k * panel + (tap * c + ci) * lanes, lanes));
+          factors.push_back(products.weights(g, weights, k * panel + (tap * depth + ci) * products.width()));
         for (int64_t i = 0; i < tileRows; ++i)
           for (int64_t j = 0; j < tileColumns; ++j) {
-            int64_t distance = (i * strideH * width + j * strideW + tap * dilationW) * c + ci;
-            Value v = vector::BroadcastOp::create(g.b, g.loc, type, from.scalar(g, distance));
+            int64_t distance = (i * strideH * width + j * strideW + tap * dilationW) * c + ci * together;
+            Value v = products.spread(g, from, distance);
             for (int64_t k = 0; k < t.blocks; ++k) {
               Value &sum = next[(i * tileColumns + j) * t.blocks + k];
-              sum = g.fma(v, factors[k], sum);
+              sum = products.add(g, v, factors[k], sum);
             }
           }
       }
@@ -65,13 +65,13 @@ void ConvKernel::steps(Value n, Value f, Value row, Value column, int64_t tileRo
     return g.loop(0, kh, 1, carried, [&](Value tapH, ValueRange carried) {
       SmallVector<Value> place = {n, g.add(firstC, c1), g.add(top, g.mul(tapH, dilationH)), left, g.index(0)};
       Value xAt = x.memory.offset(g, place);
-      Value wAt = w.offset(g, {f, c1, tapH, g.index(0), g.index(0), g.index(0)});
+      Value wAt = w.offset(g, {f, c1, tapH});
       if (wholeRow)
         return body(cursorAt(g, x.memory, xAt), cursorAt(g, w, wAt), kw, carried);
       return g.loop(0, kw, 1, carried, [&](Value tapW, ValueRange carried) {
-        return g.loop(0, c, unroll, carried, [&](Value ci, ValueRange carried) {
-          Value xTap = g.add(g.add(xAt, g.mul(tapW, dilationW * c)), ci);
-          Value wTap = g.add(wAt, g.mul(g.add(g.mul(tapW, c), ci), lanes));
+        return g.loop(0, depth, unroll, carried, [&](Value ci, ValueRange carried) {
+          Value xTap = g.add(g.add(xAt, g.mul(tapW, dilationW * c)), g.mul(ci, together));
+          Value wTap = g.add(wAt, g.mul(g.add(g.mul(tapW, depth), ci), products.width()));
           return body(cursorAt(g, x.memory, xTap), cursorAt(g, w, wTap), 1, carried);
         });
       });
@@ -84,7 +84,7 @@ void ConvKernel::tile(Value n, Value f, Value row, Value column, int64_t tileRow
   SmallVector<Value> starts;
   for (int64_t k = 0; k < t.blocks; ++k)
     starts.push_back(bias.buffer ? cursorAt(g, bias, {g.add(f, k), g.index(0)}).load(g, 0, lanes)
-                                 : g.splat(vectorOf(element, lanes), 0));
+                                 : g.splat(products.sumType(), 0));
   SmallVector<Value> sums;
   for (int64_t i = 0; i < tileRows * tileColumns; ++i)
     sums.append(starts);
@@ -121,11 +121,11 @@ LogicalResult packed::lowerConv(RewriterBase &rewriter, PackedConvOp op, const T
                inputOf(rewriter, op.getW()).memory,
                op.getBias() ? inputOf(rewriter, op.getBias()).memory : Memory(),
                *output,
-               typeOf(op.getX()).getElementType(),
+               Products::of(op.getX(), op.getW(), op.getY(), t.dot),
                w[1],
                x.memory.shape[2],
                x.memory.shape[3],
-               w[4],
+               x.memory.shape[4],
                w[0] / int64_t(op.getGroups()),
                w[5],
                w[2],
@@ -239,14 +239,15 @@ Tiles packed::chooseConv(PackedConvOp op, const Machine &machine, int64_t onlyBl
   best.unroll = 4;
   // Weights that do not fit beside x stay in the cache for one block of channels at a time: for all images,
   // or for one where its x would have to come from further away than the weights.
-  int64_t weights = 4 * w[0] * w[1] * w[2] * w[3] * w[4] * w[5], image = 4 * x[1] * x[2] * x[3] * x[4],
+  int64_t bytes = std::max<int64_t>(1, typeOf(op.getX()).getElementTypeBitWidth() / 8);
+  int64_t weights = bytes * typeOf(op.getW()).getNumElements(), image = bytes * x[1] * x[2] * x[3] * x[4],
           passes = w[0] / best.blocks;
   bool imageFirst = image > machine.l2 / 2 || 2 * weights < passes * image;
   best.split = weights <= machine.l2 / 2 ? 0 : imageFirst ? 2 : 1;
   // Enough tasks for a few threads, and rows that stay in the cache while the blocks go over them.
   best.task = flat ? std::max<int64_t>(1, 64 / best.columns) : std::max<int64_t>(best.rows, ceilDiv(rows, 4));
   if (!best.split && !flat) {
-    int64_t rowBytes = 4 * x[1] * x[3] * x[4] * op.getStrides()[0];
+    int64_t rowBytes = bytes * x[1] * x[3] * x[4] * op.getStrides()[0];
     best.task = std::max<int64_t>(
         best.rows, std::min<int64_t>(best.task, machine.l2 / 4 / std::max<int64_t>(rowBytes, 1)));
   }

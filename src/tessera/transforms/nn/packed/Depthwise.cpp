@@ -17,11 +17,25 @@ struct DepthwiseKernel {
   Type element;
   int64_t lanes, kh, kw, strideH, strideW, dilationH, dilationW;
 
+  /// A vector of x in the type that is computed in.
+  Value read(const Cursor &from, int64_t distance);
   void tile(Value n, Value block, Value row, Value column, int64_t tileRows, int64_t tileColumns, Value start,
             ArrayRef<Value> taps);
 };
 
 } // namespace
+
+Value DepthwiseKernel::read(const Cursor &from, int64_t distance) {
+  Value v = from.load(g, distance, lanes);
+  Type own = getElementTypeOrSelf(v);
+  if (own == element)
+    return v;
+  if (isa<FloatType>(own))
+    return arith::ExtFOp::create(g.b, g.loc, vectorOf(element, lanes), v);
+  // By way of i32, which has a conversion of its own.
+  v = arith::ExtUIOp::create(g.b, g.loc, vectorOf(g.b.getI32Type(), lanes), v);
+  return arith::SIToFPOp::create(g.b, g.loc, vectorOf(element, lanes), v);
+}
 
 void DepthwiseKernel::tile(Value n, Value block, Value row, Value column, int64_t tileRows,
                            int64_t tileColumns, Value start, ArrayRef<Value> taps) {
@@ -38,7 +52,7 @@ void DepthwiseKernel::tile(Value n, Value block, Value row, Value column, int64_
             int64_t h = r * strideH + i * dilationH, v = q * strideW + j * dilationW;
             Value &vector = loaded[{h, v}];
             if (!vector)
-              vector = from.load(g, (h * width + v) * lanes, lanes);
+              vector = read(from, (h * width + v) * lanes);
             Value &sum = sums[r * tileColumns + q];
             sum = g.fma(vector, taps[i * kw + j], sum);
           }
@@ -53,7 +67,7 @@ void DepthwiseKernel::tile(Value n, Value block, Value row, Value column, int64_
         for (int64_t r = 0; r < tileRows; ++r)
           for (int64_t q = 0; q < tileColumns; ++q) {
             Value &sum = next[r * tileColumns + q];
-            sum = g.fma(from.load(g, (r * strideH * width + q * strideW) * lanes, lanes), tap, sum);
+            sum = g.fma(read(from, (r * strideH * width + q * strideW) * lanes), tap, sum);
           }
         return next;
       });
@@ -80,7 +94,7 @@ LogicalResult packed::lowerDepthwise(RewriterBase &rewriter, PackedDepthwiseOp o
                     inputOf(rewriter, op.getX()),
                     inputOf(rewriter, op.getW()).memory,
                     *output,
-                    typeOf(op.getX()).getElementType(),
+                    typeOf(op.getW()).getElementType(),
                     w[3],
                     w[1],
                     w[2],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A matrix times packed weights. Rows of x come in tiles, those that are left one by one; with few rows the
 // weights are read once, and nothing else matters.
-#include "tessera/transforms/nn/packed/Support.h"
+#include "tessera/transforms/nn/packed/Products.h"
 
 using namespace tessera;
 using namespace tessera::nn;
@@ -13,7 +13,9 @@ LogicalResult packed::lowerMatmul(RewriterBase &rewriter, PackedMatmulOp op, con
   if (failed(output))
     return failure();
   ArrayRef<int64_t> shape = typeOf(op.getW()).getShape();
-  int64_t panels = shape[0], depth = shape[1], lanes = shape[2], total = op.getColumns();
+  Products products = Products::of(op.getX(), op.getW(), op.getY(), tiles.dot);
+  int64_t panels = shape[0], depth = shape[1], lanes = shape[2], total = op.getColumns(),
+          together = products.together;
   Tiles t = tiles;
   if (t.rows < 1 || t.blocks < 1 || t.unroll < 1) {
     why = "expected tiles of at least 1";
@@ -23,8 +25,7 @@ LogicalResult packed::lowerMatmul(RewriterBase &rewriter, PackedMatmulOp op, con
   Gen g{rewriter, op.getLoc()};
   Memory x = inputOf(rewriter, op.getX()).memory, w = inputOf(rewriter, op.getW()).memory;
   Memory bias = op.getBias() ? inputOf(rewriter, op.getBias()).memory : Memory();
-  Type element = typeOf(op.getX()).getElementType();
-  VectorType type = vectorOf(element, lanes);
+  VectorType type = products.sumType();
   Value batch = batchOf(g, x);
   output->begin(g, batch);
   auto tile = [&](Value row, Value panel, int64_t rows, int64_t blocks) {
@@ -35,15 +36,15 @@ LogicalResult packed::lowerMatmul(RewriterBase &rewriter, PackedMatmulOp op, con
                                    : g.splat(type, 0));
     auto body = [&](Value at, int64_t steps, ValueRange carried) {
       SmallVector<Value> next(carried);
-      Cursor from = cursorAt(g, x, {row, at}), weights = cursorAt(g, w, {panel, at, g.index(0)});
+      Cursor from = cursorAt(g, x, {row, g.mul(at, together)}), weights = cursorAt(g, w, {panel, at});
       for (int64_t s = 0; s < steps; ++s) {
         SmallVector<Value> factors;
         for (int64_t k = 0; k < blocks; ++k)
-          factors.push_back(weights.load(g, (k * depth + s) * lanes, lanes));
+          factors.push_back(products.weights(g, weights, (k * depth + s) * products.width()));
         for (int64_t i = 0; i < rows; ++i) {
-          Value v = vector::BroadcastOp::create(g.b, g.loc, type, from.scalar(g, i * depth + s));
+          Value v = products.spread(g, from, (i * depth + s) * together);
           for (int64_t k = 0; k < blocks; ++k)
-            next[i * blocks + k] = g.fma(v, factors[k], next[i * blocks + k]);
+            next[i * blocks + k] = products.add(g, v, factors[k], next[i * blocks + k]);
         }
       }
       return next;
@@ -66,10 +67,10 @@ LogicalResult packed::lowerMatmul(RewriterBase &rewriter, PackedMatmulOp op, con
       init.push_back(g.splat(type, 0));
     auto step = [&](Value at, int64_t steps, ValueRange carried) {
       SmallVector<Value> next(carried);
-      Cursor from = cursorAt(g, x, {row, at}), weights = cursorAt(g, w, {panel, at, g.index(0)});
+      Cursor from = cursorAt(g, x, {row, g.mul(at, together)}), weights = cursorAt(g, w, {panel, at});
       for (int64_t s = 0; s < steps; ++s)
-        next[s] = g.fma(vector::BroadcastOp::create(g.b, g.loc, type, from.scalar(g, s)),
-                        weights.load(g, s * lanes, lanes), next[s]);
+        next[s] = products.add(g, products.spread(g, from, s * together),
+                               products.weights(g, weights, s * products.width()), next[s]);
       return next;
     };
     int64_t whole = depth / t.unroll * t.unroll;
@@ -79,7 +80,8 @@ LogicalResult packed::lowerMatmul(RewriterBase &rewriter, PackedMatmulOp op, con
       sums = step(g.index(whole), depth - whole, sums);
     Value sum = sums[0];
     for (Value more : ArrayRef(sums).drop_front())
-      sum = arith::AddFOp::create(g.b, g.loc, sum, more);
+      sum = isa<FloatType>(products.wide) ? Value(arith::AddFOp::create(g.b, g.loc, sum, more))
+                                          : Value(arith::AddIOp::create(g.b, g.loc, sum, more));
     if (valid < lanes)
       sum = vector::ExtractStridedSliceOp::create(g.b, g.loc, sum, ArrayRef<int64_t>{0},
                                                   ArrayRef<int64_t>{valid}, ArrayRef<int64_t>{1});

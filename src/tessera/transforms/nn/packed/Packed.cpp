@@ -10,15 +10,52 @@ using namespace tessera;
 using namespace tessera::nn;
 using namespace tessera::nn::packed;
 
+static constexpr std::pair<Dot, StringLiteral> dots[] = {
+    {Dot::Plain, "plain"}, {Dot::Vnni, "vnni"}, {Dot::Bf16, "bf16"}, {Dot::Madd, "madd"}, {Dot::Usdot, "usdot"}};
+
+StringRef packed::stringifyDot(Dot dot) {
+  return llvm::find_if(dots, [&](auto &each) { return each.first == dot; })->second;
+}
+std::optional<Dot> packed::parseDot(StringRef word) {
+  for (auto &[dot, name] : dots)
+    if (word == name)
+      return dot;
+  return std::nullopt;
+}
+
 bool packed::isPacked(Operation *op) {
   return isa<PackedConvOp, PackedWinogradOp, PackedDepthwiseOp, PackedMatmulOp, PackedPoolOp, PackedMeanOp,
              PackOp, UnpackOp, HaloOp, CropOp>(op);
+}
+
+int64_t packed::stepOf(Dot dot) { return dot == Dot::Plain ? 1 : dot == Dot::Vnni || dot == Dot::Usdot ? 4 : 2; }
+
+// What multiplies the operation's elements: the machine's instruction, if the weights stand as it wants them and
+// its vectors are no wider than the machine's.
+static Dot dotOf(Operation *op, const Machine &machine) {
+  if (!isa<PackedConvOp, PackedMatmulOp>(op))
+    return Dot::Plain;
+  Type element = cast<RankedTensorType>(op->getOperand(0).getType()).getElementType();
+  Dot dot = element.isInteger(8) ? machine.bytes : element.isBF16() ? machine.halves : Dot::Plain;
+  ArrayRef<int64_t> w = cast<RankedTensorType>(op->getOperand(1).getType()).getShape();
+  if (dot == Dot::Plain || w.back() != stepOf(dot))
+    return Dot::Plain;
+  int64_t lanes = w[w.size() - 2];
+  bool known = lanes == 4 || (dot != Dot::Usdot && (lanes == 8 || lanes == 16));
+  return known && lanes <= machine.lanes ? dot : Dot::Plain;
+}
+
+static bool isNarrow(Operation *op) {
+  return cast<RankedTensorType>(op->getResult(0).getType()).getElementType() !=
+         cast<RankedTensorType>(op->getOperand(0).getType()).getElementType();
 }
 
 Machine packed::forBlocks(Operation *op, Machine machine) {
   auto type =
       dyn_cast_or_null<RankedTensorType>(op->getNumOperands() > 1 ? op->getOperand(1).getType() : Type());
   int64_t width = type && type.getRank() ? type.getShape().back() : machine.lanes;
+  if (isa<PackedConvOp, PackedMatmulOp>(op) && isNarrow(op))
+    width = type.getShape()[type.getRank() - 2];
   machine.registers = std::max<int64_t>(
       4, machine.registers / std::max<int64_t>(1, width / std::max<int64_t>(1, machine.lanes)));
   return machine;
@@ -31,21 +68,30 @@ void packed::setTiles(Operation *op, const Tiles &t) {
 
 Tiles packed::chooseTiles(Operation *op, const Machine &given) {
   if (auto set = op->getAttrOfType<DenseI64ArrayAttr>(tilesAttr); set && set.size() == 6)
-    return {set[0], set[1], set[2], set[3], set[4], set[5]};
+    return {set[0], set[1], set[2], set[3], set[4], set[5], dotOf(op, given)};
   Machine machine = forBlocks(op, given);
-  return llvm::TypeSwitch<Operation *, Tiles>(op)
+  // Without an instruction for them, narrow elements take so many of others that large tiles are only large code.
+  bool plain = isa<PackedConvOp, PackedMatmulOp>(op) && isNarrow(op) && dotOf(op, given) == Dot::Plain;
+  if (plain)
+    machine.registers = std::min<int64_t>(machine.registers, 8);
+  Tiles tiles = llvm::TypeSwitch<Operation *, Tiles>(op)
       .Case([&](PackedConvOp conv) { return chooseConv(conv, machine); })
       .Case([&](PackedWinogradOp conv) { return chooseWinograd(conv, machine); })
       .Case([&](PackedDepthwiseOp conv) { return chooseDepthwise(conv, machine); })
       .Case([&](PackedMatmulOp product) { return chooseMatmul(product, machine); })
       .Default([](Operation *) { return Tiles(); });
+  tiles.dot = dotOf(op, machine);
+  if (plain)
+    tiles.unroll = 1;
+  return tiles;
 }
 
 std::string packed::describe(Operation *op, const Tiles &t) {
   auto text = [](int64_t v) { return std::to_string(v); };
+  auto by = [](Dot dot) { return dot == Dot::Plain ? std::string() : " by " + stringifyDot(dot).str(); };
   return llvm::TypeSwitch<Operation *, std::string>(op)
       .Case([&](PackedConvOp) {
-        return "direct convolution, " + text(t.rows) + "x" + text(t.columns) + " places of " +
+        return "direct convolution" + by(t.dot) + ", " + text(t.rows) + "x" + text(t.columns) + " places of " +
                text(t.blocks) + " blocks in registers";
       })
       .Case([&](PackedWinogradOp conv) {
@@ -59,7 +105,7 @@ std::string packed::describe(Operation *op, const Tiles &t) {
         return "depthwise convolution, " + text(t.rows) + "x" + text(t.columns) + " places in registers";
       })
       .Case([&](PackedMatmulOp) {
-        return "product with packed weights, " + text(t.rows) + " rows of " + text(t.blocks) +
+        return "product with packed weights" + by(t.dot) + ", " + text(t.rows) + " rows of " + text(t.blocks) +
                " blocks in registers";
       })
       .Case([](PackedPoolOp) { return "pool on blocks"; })

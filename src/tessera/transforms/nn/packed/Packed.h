@@ -10,11 +10,25 @@
 
 namespace tessera::nn::packed {
 
+/// The instruction that multiplies narrow elements and adds them into wide ones.
+enum class Dot {
+  Plain, ///< none: elements are widened first
+  Vnni,  ///< x86: four bytes
+  Bf16,  ///< x86: two bf16
+  Madd,  ///< x86: two bytes, widened to 16 bits
+  Usdot, ///< Arm: four bytes
+};
+/// How many elements it takes together.
+int64_t stepOf(Dot dot);
+StringRef stringifyDot(Dot dot);
+std::optional<Dot> parseDot(StringRef word);
+
 /// What the shapes of tiles depend on.
 struct Machine {
   int64_t lanes = 4;      ///< of f32 in a vector register
   int64_t registers = 16; ///< vector registers
   int64_t l1 = 32 << 10, l2 = 1 << 20;
+  Dot bytes = Dot::Plain, halves = Dot::Plain; ///< for narrow operands
 };
 
 /// The numbers of one kernel. They change how fast it is, never what it computes, up to rounding. What a
@@ -27,6 +41,7 @@ struct Tiles {
   int64_t task = 0;    ///< rows of one task (Winograd: tiles; products: nothing)
   int64_t split = 0;   ///< 1: channels are the outermost tasks, so that weights stay in the cache; 2: those
                        ///< of one image; Winograd: parts of the channels
+  Dot dot = Dot::Plain;
   bool operator==(const Tiles &) const = default;
 };
 

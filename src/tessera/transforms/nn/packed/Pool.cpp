@@ -7,10 +7,15 @@ using namespace tessera::nn;
 using namespace tessera::nn::packed;
 
 static Value combine(Gen &g, ReduceKind kind, Value a, Value b) {
+  bool bytes = isa<IntegerType>(getElementTypeOrSelf(a));
   switch (kind) {
   case ReduceKind::max:
+    if (bytes)
+      return arith::MaxUIOp::create(g.b, g.loc, a, b);
     return arith::MaximumFOp::create(g.b, g.loc, a, b);
   case ReduceKind::min:
+    if (bytes)
+      return arith::MinUIOp::create(g.b, g.loc, a, b);
     return arith::MinimumFOp::create(g.b, g.loc, a, b);
   default:
     return arith::AddFOp::create(g.b, g.loc, a, b);
@@ -62,6 +67,9 @@ LogicalResult packed::lowerPool(RewriterBase &rewriter, PackedPoolOp op, const T
     auto [a0, a1] = tapsInside(g, top, kernel[0], dilations[0], in[2]);
     auto [b0, b1] = tapsInside(g, left, kernel[1], dilations[1], in[3]);
     double start = kind == ReduceKind::max ? -INFINITY : kind == ReduceKind::min ? INFINITY : 0;
+    if (isa<IntegerType>(type.getElementType()))
+      start = kind == ReduceKind::min ? -1 : 0; // all bits, or none
+
     Value first = a0, rowEnd = a1, second = b0, columnEnd = b1;
     Value sum = g.loop(first, rowEnd, 1, g.splat(type, start), [&](Value a, ValueRange carried) {
       return g.loop(second, columnEnd, 1, carried, [&](Value b, ValueRange carried) -> SmallVector<Value> {

@@ -121,9 +121,9 @@ LogicalResult packed::lowerUnpack(RewriterBase &rewriter, UnpackOp op, const Til
   return success();
 }
 
-// A copy of x into the middle of the result, or of the middle of x; zeros where x does not reach.
+// A copy of x into the middle of the result, or of the middle of x; `fill` where x does not reach.
 static LogicalResult lowerCopy(RewriterBase &rewriter, Operation *op, Value operand, int64_t above,
-                               int64_t left, std::string &why) {
+                               int64_t left, int64_t fill, std::string &why) {
   FailureOr<Output> output = Output::follow(rewriter, op, why);
   if (failed(output))
     return failure();
@@ -138,7 +138,7 @@ static LogicalResult lowerCopy(RewriterBase &rewriter, Operation *op, Value oper
   int64_t rowFrom = std::max<int64_t>(above, 0), rowTo = std::min(shape[2], above + in[2]);
   int64_t columnFrom = std::max<int64_t>(left, 0), columnTo = std::min(shape[3], left + in[3]);
   g.tasks({getAsOpFoldResult(batch), rewriter.getIndexAttr(in[1])}, [&](ValueRange ids) {
-    Value zero = g.splat(type, 0);
+    Value zero = g.splat(type, type.getElementType().isInteger(8) ? double(int8_t(fill)) : double(fill));
     auto clear = [&](Value i, int64_t from, int64_t to) {
       g.each(from, to, 1, [&](Value j) { output->store(g, {ids[0], ids[1], i, j, g.index(0)}, zero); });
     };
@@ -161,8 +161,8 @@ static LogicalResult lowerCopy(RewriterBase &rewriter, Operation *op, Value oper
 }
 
 LogicalResult packed::lowerHalo(RewriterBase &rewriter, HaloOp op, const Tiles &, std::string &why) {
-  return lowerCopy(rewriter, op, op.getX(), op.getPads()[0], op.getPads()[1], why);
+  return lowerCopy(rewriter, op, op.getX(), op.getPads()[0], op.getPads()[1], op.getFill(), why);
 }
 LogicalResult packed::lowerCrop(RewriterBase &rewriter, CropOp op, const Tiles &, std::string &why) {
-  return lowerCopy(rewriter, op, op.getX(), -op.getPads()[0], -op.getPads()[1], why);
+  return lowerCopy(rewriter, op, op.getX(), -op.getPads()[0], -op.getPads()[1], 0, why);
 }

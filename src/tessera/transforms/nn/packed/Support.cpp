@@ -16,7 +16,9 @@ using namespace tessera::nn::packed;
 //===----------------------------------------------------------------------===//
 
 Value Gen::splat(Type type, double v) {
-  TypedAttr attr = b.getFloatAttr(getElementTypeOrSelf(type), v);
+  Type element = getElementTypeOrSelf(type);
+  TypedAttr attr = isa<FloatType>(element) ? TypedAttr(b.getFloatAttr(element, v))
+                                           : TypedAttr(b.getIntegerAttr(element, static_cast<int64_t>(v)));
   if (auto vector = dyn_cast<VectorType>(type))
     attr = DenseElementsAttr::get(vector, cast<Attribute>(attr));
   return arith::ConstantOp::create(b, loc, attr);
@@ -213,72 +215,130 @@ static void answerExtents(RewriterBase &rewriter, Value v, Value operand) {
   }
 }
 
+// A vector of bits has another form in memory than its elements.
+static bool isStorable(Type element) { return element.isIntOrFloat() && element.getIntOrFloatBitWidth() >= 8; }
+
+// Takes an operation that reads `v` along, if it is one that stores can do.
+bool Output::absorb(Operation *user, Value v) {
+  bool blocked = layerShape.size() == 5;
+  if (auto generic = dyn_cast<linalg::GenericOp>(user); generic && !hasOwnHalo() && isElementwise(generic, v) && isStorable(typeOf(generic.getResult(0)).getElementType())) {
+    steps.push_back({generic, {}});
+  } else if (auto halo = dyn_cast<HaloOp>(user); halo && blocked && (!hasOwnHalo() || fill == int64_t(halo.getFill()))) {
+    for (auto [mine, more] : llvm::zip(pads, halo.getPads()))
+      mine += more;
+    fill = halo.getFill();
+  } else if (!isa<tensor::CastOp>(user)) {
+    return false;
+  }
+  absorbed.push_back(user);
+  return true;
+}
+
+void Output::extend(RewriterBase &rewriter, Operation *op, Value v, Operation *first) {
+  answerExtents(rewriter, v, op->getOperand(0));
+  while (first || !v.use_empty()) {
+    Operation *user = first ? first : *v.getUsers().begin();
+    if ((!first && !usedOnlyBy(v, user)) || user->getBlock() != op->getBlock() || !absorb(user, v))
+      break;
+    first = nullptr;
+    v = user->getResult(0);
+    answerExtents(rewriter, v, op->getOperand(0));
+  }
+  result = v;
+  type = typeOf(v);
+  for (Operation *user : v.getUsers())
+    if (auto copy = dyn_cast<bufferization::MaterializeInDestinationOp>(user);
+        copy && isa<MemRefType>(copy.getDest().getType()) && copy->getBlock() == op->getBlock()) {
+      materialize = copy;
+      dest.buffer = copy.getDest();
+    }
+  if (materialize && !v.hasOneUse()) {
+    materialize = nullptr;
+    dest.buffer = Value();
+  }
+}
+
+// Several readers: those that want another form of the result get a branch each, if all readers are either that
+// or copies to where the result belongs.
+void Output::branch(RewriterBase &rewriter, Operation *op) {
+  if (materialize || hasOwnHalo() || result.use_empty() || usedOnlyBy(result, *result.getUsers().begin()))
+    return;
+  Operation *copy = nullptr;
+  std::vector<Output> found;
+  for (Operation *user : llvm::to_vector(result.getUsers())) {
+    if (auto into = dyn_cast<bufferization::MaterializeInDestinationOp>(user);
+        into && isa<MemRefType>(into.getDest().getType()) && into->getBlock() == op->getBlock() && !copy) {
+      copy = user;
+      continue;
+    }
+    Output branch;
+    branch.layerShape = layerShape;
+    branch.extend(rewriter, op, result, user);
+    if (!branch.materialize || branch.absorbed.empty())
+      return;
+    found.push_back(std::move(branch));
+  }
+  materialize = copy;
+  isStored = copy;
+  if (copy)
+    dest.buffer = cast<bufferization::MaterializeInDestinationOp>(copy).getDest();
+  branches = std::move(found);
+}
+
+void Output::collect(SmallVectorImpl<Operation *> &all) const {
+  all.append(absorbed);
+  for (const Output &branch : branches)
+    branch.collect(all);
+}
+
+// Everything that is read on the way is known at the insertion point.
+void Output::resolve(RewriterBase &rewriter, ArrayRef<Operation *> all) {
+  for (Step &step : steps)
+    for (OpOperand *input : step.op.getDpsInputOperands()) {
+      Value operand = input->get();
+      bool along = llvm::is_contained(all, operand.getDefiningOp());
+      step.inputs.push_back(along || !isa<RankedTensorType>(operand.getType()) ? Input()
+                                                                               : inputOf(rewriter, operand));
+    }
+  for (Output &branch : branches)
+    branch.resolve(rewriter, all);
+}
+
 FailureOr<Output> Output::follow(RewriterBase &rewriter, Operation *op, std::string &why) {
   Output out;
   Value v = op->getResult(0);
   out.layerShape.assign(typeOf(v).getShape().begin(), typeOf(v).getShape().end());
-  bool blocked = out.layerShape.size() == 5;
   if (llvm::any_of(ArrayRef(out.layerShape).drop_front(), ShapedType::isDynamic)) {
     why = "it has dynamic extents besides the first";
     return failure();
   }
-  SmallVector<linalg::GenericOp> generics;
+  out.extend(rewriter, op, v, nullptr);
+  out.branch(rewriter, op);
+  SmallVector<Operation *> all = {op};
+  out.collect(all);
   Operation *last = op;
-  Type element = typeOf(v).getElementType();
-  answerExtents(rewriter, v, op->getOperand(0));
-  while (!v.use_empty()) {
-    Operation *user = *v.getUsers().begin();
-    if (!usedOnlyBy(v, user) || user->getBlock() != op->getBlock())
-      break;
-    if (auto generic = dyn_cast<linalg::GenericOp>(user);
-        generic && !out.hasHalo() && isElementwise(generic, v) &&
-        typeOf(generic.getResult(0)).getElementType() == element) {
-      generics.push_back(generic);
-    } else if (auto halo = dyn_cast<HaloOp>(user); halo && blocked) {
-      for (auto [mine, more] : llvm::zip(out.pads, halo.getPads()))
-        mine += more;
-    } else if (!isa<tensor::CastOp>(user)) {
-      break;
-    }
-    out.absorbed.push_back(user);
-    last = user;
-    v = user->getResult(0);
-    answerExtents(rewriter, v, op->getOperand(0));
-  }
-  out.type = typeOf(v);
-  if (v.hasOneUse())
-    if (auto copy = dyn_cast<bufferization::MaterializeInDestinationOp>(*v.getUsers().begin());
-        copy && isa<MemRefType>(copy.getDest().getType()) && copy->getBlock() == op->getBlock()) {
-      out.materialize = copy;
-      out.dest.buffer = copy.getDest();
-    }
-  // Everything that is read on the way is known there.
+  for (Operation *each : all)
+    if (last->isBeforeInBlock(each))
+      last = each;
   rewriter.setInsertionPointAfter(last);
-  for (linalg::GenericOp generic : generics) {
-    Step step{generic, {}};
-    for (OpOperand *input : generic.getDpsInputOperands()) {
-      Value operand = input->get();
-      bool along = operand == op->getResult(0) || llvm::is_contained(out.absorbed, operand.getDefiningOp());
-      step.inputs.push_back(along || !isa<RankedTensorType>(operand.getType()) ? Input()
-                                                                               : inputOf(rewriter, operand));
-    }
-    out.steps.push_back(step);
-  }
+  out.resolve(rewriter, all);
   return out;
 }
 
 void Output::begin(Gen &g, Value batch) {
   dest.shape = layerShape;
-  if (hasHalo()) {
+  if (hasOwnHalo()) {
     dest.shape[2] += pads[0] + pads[2];
     dest.shape[3] += pads[1] + pads[3];
   }
-  if (!dest.buffer)
+  if (!dest.buffer && isStored)
     dest.buffer = allocate(g, dest.shape, type.getElementType(), batch).buffer;
+  for (Output &branch : branches)
+    branch.begin(g, batch);
 }
 
 bool Output::isFlat() const {
-  if (hasHalo())
+  if (hasHalo() || !llvm::all_of(branches, [](const Output &branch) { return branch.isFlat(); }))
     return false;
   for (const Step &step : steps)
     for (auto [i, input] : llvm::enumerate(step.inputs)) {
@@ -364,8 +424,12 @@ void Output::store(Gen &g, ValueRange at, Value v) const {
       map.map(yielded, vector::BroadcastOp::create(g.b, g.loc, vectorOf(yielded.getType(), lanes), yielded));
     v = map.lookup(yielded);
   }
+  for (const Output &branch : branches)
+    branch.store(g, at, v);
+  if (!isStored)
+    return;
   SmallVector<Value> place(at);
-  if (hasHalo()) {
+  if (hasOwnHalo()) {
     place[2] = g.add(place[2], pads[0]);
     place[3] = g.add(place[3], pads[1]);
   }
@@ -373,10 +437,13 @@ void Output::store(Gen &g, ValueRange at, Value v) const {
 }
 
 void Output::border(Gen &g, Value n, Value block, Value from, Value to) const {
-  if (!hasHalo())
+  for (const Output &branch : branches)
+    branch.border(g, n, block, from, to);
+  if (!hasOwnHalo())
     return;
   int64_t rows = layerShape[2], width = dest.shape[3], lanes = dest.shape[4];
-  Value zero = g.splat(vectorOf(type.getElementType(), lanes), 0);
+  // A byte holds both signs.
+  Value zero = g.splat(vectorOf(type.getElementType(), lanes), type.getElementType().isInteger(8) ? double(int8_t(fill)) : double(fill));
   auto clear = [&](Value row, Value column) {
     cursorAt(g, dest, {n, block, row, column, g.index(0)}).store(g, zero, 0);
   };
@@ -397,11 +464,12 @@ void Output::border(Gen &g, Value n, Value block, Value from, Value to) const {
     });
 }
 
-void Output::finish(RewriterBase &rewriter, Operation *op) {
-  Value result = absorbed.empty() ? op->getResult(0) : absorbed.back()->getResult(0);
+void Output::replace(RewriterBase &rewriter, Operation *op) {
+  for (Output &branch : branches)
+    branch.replace(rewriter, op);
   if (materialize) {
     rewriter.eraseOp(materialize);
-  } else {
+  } else if (isStored) {
     Value tensor = bufferization::ToTensorOp::create(
         rewriter, op->getLoc(),
         RankedTensorType::get(cast<MemRefType>(dest.buffer.getType()).getShape(), type.getElementType()),
@@ -412,5 +480,9 @@ void Output::finish(RewriterBase &rewriter, Operation *op) {
   }
   for (Operation *dead : llvm::reverse(absorbed))
     rewriter.eraseOp(dead);
+}
+
+void Output::finish(RewriterBase &rewriter, Operation *op) {
+  replace(rewriter, op);
   rewriter.eraseOp(op);
 }

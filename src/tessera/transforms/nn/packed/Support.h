@@ -90,7 +90,8 @@ Input inputOf(RewriterBase &rewriter, Value tensor);
 /// Memory of a task or, outside of tasks, of the node.
 Memory allocate(Gen &g, ArrayRef<int64_t> shape, Type element, Value first = {});
 
-/// Where results go: the elementwise operations behind a layer, its halo, and the memory at the end.
+/// Where results go: the elementwise operations behind a layer, its halo, and the memory at the end. Where
+/// several readers want the result in different forms (as it is and quantised, say), each form is a branch.
 class Output {
 public:
   /// Looks at what follows `op`, which has one result. The insertion point is set to where the loops belong.
@@ -99,11 +100,11 @@ public:
   /// Applies what follows to a vector of elements along the innermost dimension, from place `at` of the
   /// layer's result on, and stores it.
   void store(Gen &g, ValueRange at, Value v) const;
-  /// Zeros around the rows [from, to) of one plane (n, block); whoever computes the first and last rows does
-  /// those above and below.
+  /// The border around the rows [from, to) of one plane (n, block); whoever computes the first and last rows
+  /// does those above and below.
   void border(Gen &g, Value n, Value block, Value from, Value to) const;
   bool hasHalo() const {
-    return llvm::any_of(pads, [](int64_t p) { return p != 0; });
+    return hasOwnHalo() || llvm::any_of(branches, [](const Output &branch) { return branch.hasHalo(); });
   }
   /// Whether rows can be read as one long row: nothing depends on where a row ends.
   bool isFlat() const;
@@ -120,14 +121,28 @@ private:
     SmallVector<Input> inputs; ///< of each input; no buffer for the value that comes along
   };
   Value readOperand(Gen &g, const Step &step, unsigned input, ValueRange at, int64_t lanes) const;
+  /// Follows `v`, through `first` if that is given and through whoever alone reads it otherwise.
+  void extend(RewriterBase &rewriter, Operation *op, Value v, Operation *first);
+  bool absorb(Operation *user, Value v);
+  void branch(RewriterBase &rewriter, Operation *op);
+  void collect(SmallVectorImpl<Operation *> &all) const;
+  void resolve(RewriterBase &rewriter, ArrayRef<Operation *> all);
+  void replace(RewriterBase &rewriter, Operation *op);
+  bool hasOwnHalo() const {
+    return llvm::any_of(pads, [](int64_t p) { return p != 0; });
+  }
 
   SmallVector<Step> steps;
   SmallVector<int64_t> pads = {0, 0, 0, 0};
+  int64_t fill = 0; ///< of the halo
   SmallVector<int64_t> layerShape;
   SmallVector<Operation *> absorbed; ///< in order
   Operation *materialize = nullptr;  ///< that copied the result to its destination
+  bool isStored = true;              ///< somebody wants this form, not only a branch of it
+  Value result;
   Memory dest;
   RankedTensorType type;
+  std::vector<Output> branches;
 };
 
 /// A vector of `lanes` elements.
