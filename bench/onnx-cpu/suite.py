@@ -5,7 +5,7 @@ Each engine has a process of its own (worker.py, in build/bench-venv), so that p
 For each network, batch and number of threads all engines are loaded, their answers compared with ONNX Runtime's, and then asked for a
 round in turn, starting with another engine each time; while one runs the others wait for their next command.
 
-Rows: ours against each peer. `tessera-strict` and `tessera-without-X` are peers too: their ratio says what fast mode and each part of the
+Rows: ours against each peer; peers of lower precision meet our build of that precision. `tessera-strict` and `tessera-without-X` are peers too: their ratio says what fast mode and each part of the
 optimiser are worth. Rows carry the peak memory and the time to import + compile + install of both sides.
 """
 import os
@@ -27,9 +27,12 @@ PEERS = ["onnxruntime", "openvino-f32", "openvino-bf16", "openvino-int8", "iree"
 SLOW = ("iree", "tvm")  # Many times slower than the rest: batch 1 and one thread only.
 # Our builds: install options. The first is what all peers are compared with.
 BUILDS = {"tessera": [], "tessera-strict": ["--mode", "strict"], "tessera-without-fusion": ["--without", "fusion"],
-          "tessera-without-layout": ["--without", "layout"], "tessera-without-memory-plan": ["--without", "memory-plan"]}
+          "tessera-without-layout": ["--without", "layout"], "tessera-without-memory-plan": ["--without", "memory-plan"],
+          "tessera-bf16": ["--knobs", "all=bf16"], "tessera-int8": ["--knobs", "all=int8"]}
+# Peers of lower precision are compared with the build of theirs.
+TWINS = {"openvino-bf16": "tessera-bf16", "openvino-int8": "tessera-int8"}
 # How far an answer may be from ONNX Runtime's, relative to the largest number of its row.
-TOLERANCE = {"openvino-bf16": 0.1, "openvino-int8": 1.0}
+TOLERANCE = {"openvino-bf16": 0.1, "openvino-int8": 1.0, "tessera-bf16": 0.1, "tessera-int8": 1.0}
 ROUND_MS = 20
 
 
@@ -129,7 +132,10 @@ class Run:
         if self.options.keep and os.path.exists(installed):
             self.setup[key] = 0.0
             return installed
-        for command in ([tessera, "compile", model, "-o", portable], [tessera, "install", portable, "-o", installed, *BUILDS[build]]):
+        commands = [[tessera, "compile", model, "-o", portable], [tessera, "install", portable, "-o", installed, *BUILDS[build]]]
+        if build == "tessera-int8":
+            commands.insert(1, [tessera, "calibrate", portable, "--data", self.noise(net), "--samples", "16"])
+        for command in commands:
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode:
                 first = (done.stderr.strip().splitlines() or ["no message"])[0]
@@ -138,6 +144,15 @@ class Run:
                 break
         self.setup[key] = time.perf_counter() - begin
         return self.files[key]
+
+    def noise(self, net):
+        """What NNCF calibrates with, too (engines.prepare_int8)."""
+        path = os.path.join(self.work, "noise-" + "x".join(map(str, NETS[net])) + ".npz")
+        if not os.path.exists(path):
+            text = ("import numpy, sys; x = numpy.random.default_rng(1).random((16, *map(int, sys.argv[2:])), dtype=numpy.float32); "
+                    "numpy.savez(sys.argv[1], x=x, y=numpy.zeros(16, numpy.int64))")
+            subprocess.run([self.python, "-c", text, path, *map(str, NETS[net])], check=True)
+        return path
 
     def engines(self, batch, threads):
         """Who takes part; ONNX Runtime first, its answer is what the others are compared with."""
@@ -226,15 +241,16 @@ def reports(options):
                 print(f"{net}, {config} …", file=sys.stderr)
                 loaded = run.load(net, batch, threads, model)
                 run.measure(loaded)
-                ours = loaded.get("tessera")
                 for name, worker in loaded.items():
+                    ours = loaded.get(TWINS.get(name, "tessera"))
                     if worker.dead or not worker.rounds:
                         continue
                     if options.peers_only:
                         alone.append({"suite": "onnx-cpu", "case": net, "config": config, "peer": name, "peer_ms": worker.best,
                                       "peer_median_ms": measure.median(worker.rounds), "setup_s": worker.setup, **worker.memory})
                     elif ours and worker is not ours and not ours.dead and ours.rounds:
-                        report = {"case": net, "config": config, "peer": name, "ours": ours.rounds, "peer_times": worker.rounds,
+                        twin = TWINS.get(name, "").removeprefix("tessera-")
+                        report = {"case": net, "config": config + (", " + twin if twin else ""), "peer": name, "ours": ours.rounds, "peer_times": worker.rounds,
                                   "ours_best": ours.best, "peer_best": worker.best, "more": {"batch": batch, "threads": threads}}
                         describe(report, "ours", ours)
                         describe(report, "peer", worker)
@@ -278,6 +294,10 @@ def summary(rows, out=sys.stdout):
           f"worst {min(ratios):.2f}, {len(ratios) - len(behind)} of {len(ratios)} at 0.95 or more", file=out)
     if behind:
         print("behind: " + "; ".join(behind), file=out)
+    for twin in sorted(set(TWINS)):
+        low = [r["ratio"] for r in rows if r["peer"] == twin]
+        if low:
+            print(f"{TWINS[twin]} against {twin}: geometric mean {measure.geometric_mean(low):.3f} over {len(low)}, worst {min(low):.2f}", file=out)
     print("\nnetwork, config: peak MB while running, ours / ONNX Runtime; seconds to import + compile + install, ours / ONNX Runtime", file=out)
     for r in rows:
         if r["peer"] == "onnxruntime" and "ours_running_mb" in r:

@@ -14,6 +14,7 @@ namespace tessera::cli {
 using Action = std::function<int()>;
 
 void addCompile(CLI::App &app, Action &action);
+void addCalibrate(CLI::App &app, Action &action);
 void addInstall(CLI::App &app, Action &action);
 /// run and bench.
 void addRun(CLI::App &app, Action &action);

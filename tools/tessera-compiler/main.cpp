@@ -169,6 +169,7 @@ int main(int argc, char **argv) {
   app.require_subcommand(1);
   Action action;
   addCompile(app, action);
+  addCalibrate(app, action);
   addInstall(app, action);
   addRun(app, action);
   addExplain(app, action);
@@ -183,7 +184,7 @@ int main(int argc, char **argv) {
       known = known || sub->get_name() == argv[1];
     if (!known)
       return fail(std::string("'tessera ") + argv[1] +
-                  "' is not part of this version; commands: compile, tune, install, run, bench, eval, "
+                  "' is not part of this version; commands: compile, calibrate, tune, install, run, bench, eval, "
                   "explain, targets, doctor");
     std::string command;
     for (CLI::App *sub : app.get_subcommands())

@@ -14,8 +14,8 @@ using namespace tessera::tool;
 
 static const std::vector<std::string> nativeCommands = {"run",     "bench",   "eval",   "compare",
                                                         "explain", "targets", "doctor", "report"};
-static const std::vector<std::string> compilerCommands = {"compile", "install", "tune", "cc",  "explore",
-                                                          "worker",  "records", "sim",  "asm", "disasm"};
+static const std::vector<std::string> compilerCommands = {
+    "compile", "calibrate", "install", "tune", "cc", "explore", "worker", "records", "sim", "asm", "disasm"};
 
 // True when a command that is native by name was given a file only the compiler understands.
 static bool needsCompiler(int argc, char **argv) {
@@ -52,6 +52,7 @@ int main(int argc, char **argv) {
              "  compile                     compile a source file into a portable object (.tsr)\n"
              "  cc                          compile C++ whose marked loops and tasks are graphs; takes "
              "Clang's flags\n"
+             "  calibrate                   measure the ranges that int8 needs, on samples\n"
              "  tune                        find what a network's accuracy can be traded for, and store the "
              "curve\n"
              "  install                     specialise portable objects for a machine (.tsx)\n"

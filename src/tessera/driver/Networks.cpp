@@ -6,6 +6,7 @@
 #include "tessera/oracle/Oracle.h"
 #include "tessera/transforms/nn/knobs/Apply.h"
 #include "tessera/transforms/nn/lower/Lower.h"
+#include "tessera/transforms/nn/packed/Packed.h"
 
 using namespace tessera;
 
@@ -28,7 +29,14 @@ LogicalResult tessera::simplifyNetworks(ModuleOp module) {
 
 nn::LayoutOptions tessera::layoutOptions(const InstallOptions &options) {
   nn::LayoutOptions layout;
-  layout.lanes = std::max(4u, findTarget("cpu")->info(options.target).vectorBytes / 4);
+  TargetInfo info = findTarget("cpu")->info(options.target);
+  layout.lanes = std::max(4u, info.vectorBytes / 4);
+  if (std::optional<nn::packed::Dot> dot = nn::packed::parseDot(info.dotBytes))
+    layout.bytes = nn::packed::stepOf(*dot);
+  // Without an instruction for them bf16 is fastest as f32.
+  if (std::optional<nn::packed::Dot> dot = nn::packed::parseDot(info.dotHalves);
+      dot && *dot != nn::packed::Dot::Plain)
+    layout.halves = nn::packed::stepOf(*dot);
   layout.winograd = !options.target.strict;
   return layout;
 }

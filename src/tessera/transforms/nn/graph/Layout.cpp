@@ -2,27 +2,37 @@
 // See Layout.h: the decision. LayoutEmit.cpp carries it out.
 #include "tessera/transforms/nn/graph/Layout.h"
 
+#include "tessera/transforms/nn/graph/Narrow.h"
+
 using namespace tessera;
 using namespace tessera::nn;
 
 static RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getType()); }
 static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+static bool isF32(Value v) { return typeOf(v).getElementType().isF32(); }
+static bool isByte(Value v) { return typeOf(v).getElementType().isInteger(8); }
+
 bool nn::isActivation(Value v) {
   auto type = dyn_cast<RankedTensorType>(v.getType());
-  return type && type.getRank() == 4 && type.getElementType().isF32() &&
+  auto isKnown = [](Type t) { return t.isF32() || t.isBF16() || t.isF16() || t.isInteger(8) || t.isInteger(32); };
+  return type && type.getRank() == 4 && isKnown(type.getElementType()) &&
          llvm::none_of(type.getShape().drop_front(), ShapedType::isDynamic) && !elementsOf(v);
 }
 
 ConvKind nn::classifyConv(ConvOp op, const LayoutOptions &options) {
   if (!isActivation(op.getX()) || !isActivation(op.getY()) || !elementsOf(op.getW()) ||
-      !typeOf(op.getW()).getElementType().isF32() || (op.getBias() && !elementsOf(op.getBias())) ||
+      (op.getBias() && !elementsOf(op.getBias())) ||
       llvm::any_of(op.getPads(), [](int64_t p) { return p < 0; }))
+    return ConvKind::None;
+  bool narrow = !isF32(op.getX());
+  if (narrow && !narrowOf(op, options))
     return ConvKind::None;
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape(), y = typeOf(op.getY()).getShape();
   int64_t groups = op.getGroups(), channels = w[1] * groups;
+  // Narrow ones are summed in f32, which is exact up to 2^24.
   if (groups > 1 && w[1] == 1 && w[0] == channels)
-    return ConvKind::Depthwise;
+    return narrow && w[2] * w[3] > 256 ? ConvKind::None : ConvKind::Depthwise;
   if (groups > 1) {
     // A group must be whole blocks; four lanes are the least that is worth it.
     if (w[1] % 4 || w[0] / groups % 4)
@@ -35,21 +45,19 @@ ConvKind nn::classifyConv(ConvOp op, const LayoutOptions &options) {
   // Transforms cost as much as they save when there are few channels to share them, or few tiles for the
   // products.
   bool large = y[2] * y[3] >= 16 && w[0] >= 2 * options.lanes && w[1] >= 2 * options.lanes;
-  if (options.winograd && (w[2] == 3 || w[2] == 5) && w[3] == w[2] && all(op.getStrides(), 1) &&
+  if (!narrow && options.winograd && (w[2] == 3 || w[2] == 5) && w[3] == w[2] && all(op.getStrides(), 1) &&
       all(op.getDilations(), 1) && large)
     return ConvKind::Winograd;
   return ConvKind::Direct;
 }
 
 bool nn::isBlockwise(Operation *op) {
-  if (!isa<UnaryOp, ActivationOp, BinaryOp>(op) || !isActivation(op->getResult(0)))
+  if (!isa<UnaryOp, ActivationOp, BinaryOp, CastOp, QuantizeOp>(op) || !isActivation(op->getResult(0)))
     return false;
   auto type = typeOf(op->getResult(0));
   bool carries = false;
   for (Value v : op->getOperands()) {
     auto operand = typeOf(v);
-    if (!operand.getElementType().isF32())
-      return false;
     if (isActivation(v) && operand.getShape() == type.getShape()) {
       carries = true;
       continue;
@@ -60,7 +68,7 @@ bool nn::isBlockwise(Operation *op) {
       int64_t channels = type.getDimSize(1), rank = operand.getRank();
       if (operand.getNumElements() == 1 && rank <= 4)
         continue;
-      if (operand.getNumElements() == channels && rank >= 3 && rank <= 4 &&
+      if (isF32(v) && operand.getNumElements() == channels && rank >= 3 && rank <= 4 &&
           operand.getDimSize(rank - 3) == channels)
         continue;
       return false;
@@ -78,6 +86,10 @@ bool nn::isPackedPool(Operation *op) {
   auto pool = dyn_cast<PoolOp>(op);
   if (!pool || !isActivation(pool.getX()) || !isActivation(pool.getY()))
     return false;
+  bool bytes = isByte(pool.getX()) && pool.getIsUnsigned() &&
+               (pool.getKind() == ReduceKind::max || pool.getKind() == ReduceKind::min);
+  if (!isF32(pool.getX()) && !bytes)
+    return false;
   if (pool.getKind() != ReduceKind::max && pool.getKind() != ReduceKind::mean &&
       pool.getKind() != ReduceKind::min && pool.getKind() != ReduceKind::sum)
     return false;
@@ -93,7 +105,7 @@ bool nn::isPackedPool(Operation *op) {
 
 bool nn::isPlaneMean(Operation *op) {
   auto reduce = dyn_cast<ReduceOp>(op);
-  return reduce && reduce.getKind() == ReduceKind::mean && isActivation(reduce.getX()) &&
+  return reduce && reduce.getKind() == ReduceKind::mean && isActivation(reduce.getX()) && isF32(reduce.getX()) &&
          reduce.getAxes() == ArrayRef<int64_t>({2, 3});
 }
 

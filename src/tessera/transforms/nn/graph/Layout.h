@@ -11,7 +11,7 @@
 
 namespace tessera::nn {
 
-/// An activation of f32 with static channels and planes: N C H W.
+/// An activation with static channels and planes, of f32 or narrower, or sums of bytes: N C H W.
 bool isActivation(Value v);
 
 /// How a convolution runs on blocks.

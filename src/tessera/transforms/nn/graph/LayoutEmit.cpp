@@ -2,6 +2,7 @@
 // Carries layouts out (Layout.h): packed layers for those that read or write blocks, weights packed, borders
 // made where an activation is computed, copies where two layouts meet.
 #include "tessera/transforms/nn/graph/Algorithm.h"
+#include "tessera/transforms/nn/graph/Narrow.h"
 #include "tessera/transforms/nn/graph/Passes.h"
 #include "tessera/transforms/nn/graph/Patterns.h"
 #include "tessera/transforms/nn/packed/Packed.h"
@@ -39,12 +40,20 @@ private:
   bool isPacked(ConvOp op) const;
   void visit(Operation *op);
   bool visitConv(ConvOp op);
+  bool visitNarrowConv(ConvOp op, const Narrow &narrow);
   bool visitBlockwise(Operation *op);
   bool visitPool(PoolOp op);
   bool visitMean(ReduceOp op);
   bool visitMatmul(MatmulOp op);
+  bool visitNarrowMatmul(MatmulOp op, const Narrow &narrow);
   bool visitConcat(ConcatOp op);
 
+  /// The narrow operands of a convolution, if it is to run on them.
+  std::optional<Narrow> narrow(ConvOp op) const {
+    return algorithmOf(op, options) == Algorithm::Direct || algorithmOf(op, options) == Algorithm::Depthwise
+               ? narrowOf(op, options)
+               : std::nullopt;
+  }
   /// Makes `value` the blocked form of `v`, with its border.
   void define(Value v, Value value);
   /// `v` in blocks (of one channel for a plain value) with a border of exactly `pads`.
@@ -61,6 +70,7 @@ private:
   Layouts layouts;
   OpBuilder b;
   DenseMap<Value, Pads> halos;      // the largest border that a reader wants
+  DenseMap<Value, int64_t> fills;   // what it is made of, if not 0
   DenseMap<Value, Blocked> blocked; // by the old value
   DenseMap<Value, Value> unpacked;
   DenseMap<Value, Flat> flats; // means whose spare lanes are still there
@@ -92,7 +102,10 @@ void Emitter::collectHalos() {
   for (auto conv : node.getBodyBlock()->getOps<ConvOp>()) {
     if (!isPacked(conv))
       continue;
-    Pads &most = halos[conv.getX()];
+    std::optional<Narrow> own8 = narrow(conv);
+    Pads &most = halos[own8 ? own8->source : conv.getX()];
+    if (own8 && own8->zero)
+      fills.try_emplace(own8->source, own8->zero);
     Pads own = padsOf(conv);
     for (unsigned i = 0; i < 4; ++i)
       most[i] = std::max(most[i], own[i]);
@@ -115,7 +128,7 @@ Value Emitter::reshape(Value v, ArrayRef<int64_t> shape) {
 void Emitter::define(Value v, Value value) {
   Pads halo = halos.lookup(v);
   if (!isZero(halo))
-    value = HaloOp::create(b, v.getLoc(), value, halo);
+    value = HaloOp::create(b, v.getLoc(), value, halo, fills.lookup(v));
   blocked[v] = {value, halo};
 }
 
@@ -153,6 +166,8 @@ Value Emitter::plain(Value v) {
 bool Emitter::visitConv(ConvOp op) {
   if (!isPacked(op))
     return false;
+  if (std::optional<Narrow> own = narrow(op))
+    return visitNarrowConv(op, *own);
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape();
   int64_t from = std::max<int64_t>(1, layouts.blockOf(op.getX())), to = layouts.blockOf(op.getY());
   Value bias;
@@ -164,6 +179,25 @@ bool Emitter::visitConv(ConvOp op) {
   Value x = get(op.getX(), from, padsOf(op));
   Value y = emitConv(b, op, x, bias, to, algorithmOf(op, options));
   keepChoices(op, y.getDefiningOp());
+  define(op.getY(), y);
+  return true;
+}
+
+bool Emitter::visitNarrowConv(ConvOp op, const Narrow &narrow) {
+  int64_t channels = typeOf(op.getX()).getDimSize(1), from = layouts.blockOf(op.getX()),
+          to = layouts.blockOf(op.getY());
+  // Whole steps of channels: a plain image of few gets a spare one.
+  if (!from)
+    from = channels <= 4 ? 4 : options.lanes;
+  Value x = get(narrow.source, from, padsOf(op));
+  // Somebody else wants another border.
+  if (!isZero(padsOf(op)) && fills.lookup(narrow.source) != narrow.zero)
+    x = HaloOp::create(b, op.getLoc(), get(narrow.source, from, {}), padsOf(op), narrow.zero);
+  Value y = emitNarrowConv(b, op, narrow, x, to);
+  keepChoices(op, y.getDefiningOp());
+  if (typeOf(y).getElementType() != typeOf(op.getY()).getElementType())
+    y = CastOp::create(b, op.getLoc(), RankedTensorType::get(typeOf(y).getShape(), typeOf(op.getY()).getElementType()), y,
+                       Format::plain, Format::plain, false, "nearest");
   define(op.getY(), y);
   return true;
 }
@@ -189,6 +223,14 @@ bool Emitter::visitBlockwise(Operation *op) {
     else
       operands.push_back(packChannels(v, typeOf(y).getDimSize(1), block));
   }
+  // Integers that were floats a moment ago.
+  if (auto cast = dyn_cast<CastOp>(op))
+    if (auto before = operands[0].getDefiningOp<CastOp>();
+        before && typeOf(before.getX()).getElementType().isF32() && typeOf(cast.getX()).getElementType().isInteger(32) &&
+        typeOf(y).getElementType().isF32() && cast.getFrom() == Format::plain) {
+      define(y, before.getX());
+      return true;
+    }
   Operation *copy = b.clone(*op);
   copy->setOperands(operands);
   ArrayRef<int64_t> s = typeOf(y).getShape();
@@ -276,10 +318,42 @@ static BinaryOp biasOf(MatmulOp op) {
   return columns ? add : BinaryOp();
 }
 
+bool Emitter::visitNarrowMatmul(MatmulOp op, const Narrow &narrow) {
+  int64_t columns = typeOf(op.getY()).getDimSize(1),
+          depth = typeOf(op.getB()).getDimSize(op.getTransposeB() ? 1 : 0);
+  int64_t block = columns <= options.lanes / 2 ? std::max<int64_t>(4, options.lanes / 2) : options.lanes;
+  std::vector<float> data = floatsOf(op.getB());
+  std::optional<Flat> from = flat(narrow.source);
+  if (!from && depth % narrow.together)
+    return false;
+  std::vector<float> rows = from ? packed::packMatmul(data.data(), depth, columns, op.getTransposeB(), block,
+                                                      from->channels, from->plane, from->block)
+                                 : packed::packMatmul(data.data(), depth, columns, op.getTransposeB(), block);
+  Value y = emitNarrowMatmul(b, op, narrow, from ? from->value : plain(narrow.source), rows, block);
+  keepChoices(op, y.getDefiningOp());
+  op.getY().replaceAllUsesWith(y);
+  return true;
+}
+
+// Whether only products read the matrix, as it is or widened.
+static bool isForProducts(Value matrix) {
+  return llvm::all_of(matrix.getUsers(), [](Operation *user) {
+    if (isa<MatmulOp>(user))
+      return true;
+    bool widens = isa<CastOp>(user);
+    if (auto sub = dyn_cast<BinaryOp>(user))
+      widens = sub.getKind() == BinaryKind::sub;
+    return widens && isForProducts(user->getResult(0));
+  });
+}
+
 bool Emitter::visitMatmul(MatmulOp op) {
   ElementsAttr attr = elementsOf(op.getB());
-  if (!attr || typeOf(op.getA()).getRank() != 2 || typeOf(op.getB()).getRank() != 2 || op.getTransposeA() ||
-      !attr.getElementType().isF32() || !typeOf(op.getY()).getElementType().isF32())
+  if (!attr || typeOf(op.getA()).getRank() != 2 || typeOf(op.getB()).getRank() != 2 || op.getTransposeA())
+    return false;
+  if (std::optional<Narrow> own = narrowOf(op.getA(), op.getB(), options); own && visitNarrowMatmul(op, *own))
+    return true;
+  if (!attr.getElementType().isF32() || !typeOf(op.getY()).getElementType().isF32())
     return false;
   int64_t columns = typeOf(op.getY()).getDimSize(1),
           depth = typeOf(op.getB()).getDimSize(op.getTransposeB() ? 1 : 0);
@@ -330,8 +404,7 @@ void Emitter::visit(Operation *op) {
   }
   // Anything else reads what it always read; a reshape that only products read is looked through by them.
   if (auto reshape = dyn_cast<ReshapeOp>(op);
-      reshape && llvm::all_of(op->getUsers(), [](Operation *user) { return isa<MatmulOp>(user); }) &&
-      flat(reshape.getY()))
+      reshape && isForProducts(reshape.getY()) && flat(reshape.getY()))
     return;
   op->walk([&](Operation *nested) {
     for (OpOperand &use : nested->getOpOperands())
@@ -374,6 +447,8 @@ struct NnLayoutPass : nn::impl::NnLayoutPassBase<NnLayoutPass> {
     LayoutOptions options;
     options.lanes = lanes;
     options.winograd = winograd;
+    options.bytes = bytes;
+    options.halves = halves;
     if (failed(
             forEachNetwork(getOperation(), [&](dfg::NodeOp node) { return assignLayouts(node, options); })))
       signalPassFailure();

@@ -61,6 +61,8 @@ private:
   void form();
   /// `op` may join `group` as its new last operation.
   bool mayJoin(Operation *op, const Group &group) const;
+  /// `op` makes a narrow form of what the group computes, which others read as it is: both are stored.
+  bool isSecondForm(Operation *op, unsigned group);
   /// All uses of what the group computes are in `groups` or are `op`.
   bool isClosed(unsigned group, const llvm::SmallSetVector<unsigned, 4> &groups, Operation *op);
   void place(const Group &group);
@@ -121,6 +123,41 @@ bool Partitioner::mayJoin(Operation *op, const Group &group) const {
   return false;
 }
 
+// Whether all that comes of the operation is its result in fewer bits.
+static bool leadsToNarrow(Operation *op) {
+  for (unsigned steps = 0; steps < 4 && op->getNumResults() == 1; ++steps) {
+    auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+    auto nnOp = dyn_cast<NnOp>(op);
+    if (!type || !nnOp || !(nnOp.getOpClass() == OpClass::Elementwise || isa<HaloOp>(op)))
+      return false;
+    if (type.getElementType().isInteger(8) || type.getElementType().isBF16() || type.getElementType().isF16())
+      return true;
+    if (!op->hasOneUse())
+      return false;
+    op = *op->getUsers().begin();
+  }
+  return false;
+}
+
+bool Partitioner::isSecondForm(Operation *op, unsigned group) {
+  if (!groups[group].anchor || !leadsToNarrow(op))
+    return false;
+  for (Value v : op->getOperands()) {
+    Operation *def = v.getDefiningOp();
+    if (!def || (!isa<arith::ConstantOp>(def) && (!groupOf.count(def) || groupOf[def] != group)))
+      return false;
+  }
+  // Whoever reads the other form comes later.
+  for (Operation *member : groups[group].ops)
+    for (Operation *user : member->getUsers()) {
+      Operation *top = node.getBodyBlock()->findAncestorOpInBlock(*user);
+      auto it = groupOf.find(top);
+      if (top != op && (it == groupOf.end() || it->second != group) && !op->isBeforeInBlock(top))
+        return false;
+    }
+  return true;
+}
+
 bool Partitioner::isClosed(unsigned group, const llvm::SmallSetVector<unsigned, 4> &members, Operation *op) {
   for (Operation *member : groups[group].ops)
     for (Operation *user : member->getUsers()) {
@@ -156,7 +193,9 @@ void Partitioner::form() {
       if (groups[g].anchor && (!anchored || *anchored < g))
         anchored = g;
     joined.remove_if([&](unsigned g) { return groups[g].anchor && g != *anchored; });
-    auto refused = [&](unsigned g) { return !isClosed(g, joined, &op); };
+    auto refused = [&](unsigned g) {
+      return !isClosed(g, joined, &op) && !(joined.size() == 1 && isSecondForm(&op, g));
+    };
     while (llvm::any_of(joined, refused)) {
       SmallVector<unsigned> out(llvm::make_filter_range(joined, refused));
       for (unsigned g : out)
@@ -240,9 +279,12 @@ void Partitioner::place(const Group &group) {
                                    dfg::PortAttr::get(b.getContext(), dfg::PortMode::Whole, {}));
   // Results that nobody reads are not worth their memory.
   SmallVector<Value> yielded;
-  for (Value v : last->getResults())
-    if (!v.use_empty())
-      yielded.push_back(v);
+  for (Operation *op : group.ops)
+    for (Value v : op->getResults())
+      if (llvm::any_of(v.getUsers(), [&](Operation *user) {
+            return !inside.contains(node.getBodyBlock()->findAncestorOpInBlock(*user));
+          }))
+        yielded.push_back(v);
   if (yielded.empty())
     return;
   SmallVector<dfg::ResultAttr> yields(yielded.size(),

@@ -30,6 +30,8 @@ void simplifyExtents(dfg::NodeOp node);
 struct LayoutOptions {
   int64_t lanes = 8;    ///< of f32 in a vector register
   bool winograd = true; ///< algorithms that round differently are allowed
+  int64_t bytes = 0;    ///< unsigned times signed bytes that one step of a sum takes; 0: not worth it
+  int64_t halves = 0;   ///< bf16 alike
 };
 
 /// Gives activations blocked layouts where that pays, and makes packed layers of those that read or write

@@ -62,3 +62,18 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+module attributes {transform.with_named_sequence} {
+  func.func @dot(%x: tensor<1x2x6x6x8xf32>, %w: tensor<2x2x3x3x8x8xf32>) -> tensor<1x2x4x4x8xf32> {
+    %c = nn.packed_conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x2x6x6x8xf32>, tensor<2x2x3x3x8x8xf32>) -> tensor<1x2x4x4x8xf32>
+    return %c : tensor<1x2x4x4x8xf32>
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    %c = transform.structured.match ops{["nn.packed_conv"]} in %root : (!transform.any_op) -> !transform.any_op
+    // expected-error @below {{unknown instruction 'vni'; expected plain, vnni, bf16, madd or usdot}}
+    transform.tessera.lower_packed %c rows 1 columns 2 blocks 2 unroll 4 task 2 dot "vni" : !transform.any_op
+    transform.yield
+  }
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// See Quantise.h.
+#include "tessera/transforms/nn/knobs/Quantise.h"
+
+#include "tessera/base/Check.h"
+#include "tessera/transforms/nn/graph/Constants.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+#include <cmath>
+
+using namespace tessera;
+using namespace tessera::nn;
+
+static RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getType()); }
+static RankedTensorType typeLike(Value v, Type element) {
+  return RankedTensorType::get(typeOf(v).getShape(), element);
+}
+
+static Value scalar(OpBuilder &b, Location loc, float v) {
+  return makeConstant(b, loc, makeElements<float>(RankedTensorType::get({}, b.getF32Type()), {v}));
+}
+
+// The range is extended to hold 0, which must have a byte of its own: borders are made of it.
+FailureOr<PrecisionRewriter::Scale> PrecisionRewriter::scaleOf(TunableOp op) {
+  std::optional<std::pair<float, float>> range = rangeOf(op);
+  if (!range)
+    return op->emitOpError("the knob 'int8' needs the range of the activation; 'tessera calibrate' measures it");
+  float low = std::min(range->first, 0.f), high = std::max(range->second, 0.f);
+  float step = (high - low) / 255;
+  if (!(step > 0) || !std::isfinite(step))
+    step = 1;
+  Scale scale{1 / step, step, 0};
+  scale.zero = std::clamp<int64_t>(std::nearbyint(-low / step), 0, 255);
+  return scale;
+}
+
+bool PrecisionRewriter::wantsOnly(Value v, const Scale &scale) {
+  return llvm::all_of(v.getUsers(), [&](Operation *user) {
+    auto op = dyn_cast<TunableOp>(user);
+    if (!op || !isa<ConvOp, MatmulOp>(user) || op.getRangedOperand() != v ||
+        knobOf(op).precision != Knob::Precision::Int8)
+      return isa<tensor::DimOp>(user);
+    FailureOr<Scale> other = scaleOf(op);
+    return succeeded(other) && other->step == scale.step && other->zero == scale.zero;
+  });
+}
+
+Value PrecisionRewriter::quantised(Value v, const Scale &scale) {
+  Value &known = bytes[{v, {llvm::bit_cast<uint32_t>(scale.factor), scale.zero}}];
+  if (known)
+    return known;
+  OpBuilder b(v.getContext());
+  b.setInsertionPointAfterValue(v);
+  Location loc = v.getLoc();
+  Operation *def = v.getDefiningOp();
+  Value result;
+  // A maximum of bytes is the byte of the maximum; the bytes of -1 and 0 are the same when none is below.
+  if (auto pool = dyn_cast_or_null<PoolOp>(def); pool && pool.getKind() == ReduceKind::max && wantsOnly(v, scale)) {
+    Value x = quantised(pool.getX(), scale);
+    auto copy = cast<PoolOp>(b.clone(*pool));
+    copy->removeAttr(knobAttr);
+    copy->removeAttr(rangeAttr);
+    copy.getXMutable().assign(x);
+    copy.setIsUnsigned(true);
+    copy.getY().setType(typeLike(v, b.getI8Type()));
+    result = copy.getY();
+  } else if (auto reshape = dyn_cast_or_null<ReshapeOp>(def)) {
+    Value x = quantised(reshape.getX(), scale);
+    result = ReshapeOp::create(b, loc, typeLike(v, b.getI8Type()), x, reshape.getExtents());
+  } else if (auto unary = dyn_cast_or_null<UnaryOp>(def);
+             unary && unary.getKind() == UnaryKind::relu && scale.zero == 0 && wantsOnly(v, scale)) {
+    result = quantised(unary.getX(), scale);
+  } else {
+    Value scaled = BinaryOp::create(b, loc, BinaryKind::mul, v, scalar(b, loc, scale.factor));
+    Value zero = makeConstant(
+        b, loc, makeElements<int8_t>(RankedTensorType::get({}, b.getI8Type()), {int8_t(scale.zero)}));
+    result = QuantizeOp::create(b, loc, typeLike(v, b.getI8Type()), scaled, scalar(b, loc, 1), zero, /*axis=*/1,
+                                /*block=*/0, Format::unsigned_, /*wrap=*/false);
+  }
+  return bytes[{v, {llvm::bit_cast<uint32_t>(scale.factor), scale.zero}}] = result;
+}
+
+Value PrecisionRewriter::rounded(Value v, Type half) {
+  Value &known = halves[{v, half}];
+  if (known)
+    return known;
+  OpBuilder b(v.getContext());
+  b.setInsertionPointAfterValue(v);
+  Location loc = v.getLoc();
+  // Weights are rounded now.
+  if (elementsOf(v))
+    if (std::optional<SmallVector<double>> numbers = readDoubles(v)) {
+      ElementsAttr narrow = makeFloats(typeLike(v, half), *numbers);
+      Bytes bits(narrow);
+      SmallVector<double> back;
+      for (uint16_t each : bits.as<uint16_t>())
+        back.push_back(APFloat(cast<FloatType>(half).getFloatSemantics(), APInt(16, each)).convertToDouble());
+      return known = makeConstant(b, loc, makeFloats(typeOf(v), back));
+    }
+  Value narrow = narrowed(v, half);
+  b.setInsertionPointAfterValue(narrow);
+  return halves[{v, half}] =
+             CastOp::create(b, loc, v.getType(), narrow, Format::plain, Format::plain, false, "nearest");
+}
+
+// A reshape stays in front of whoever reads it.
+Value PrecisionRewriter::narrowed(Value v, Type half) {
+  OpBuilder b(v.getContext());
+  b.setInsertionPointAfterValue(v);
+  if (auto reshape = v.getDefiningOp<ReshapeOp>())
+    return ReshapeOp::create(b, v.getLoc(), typeLike(v, half), narrowed(reshape.getX(), half), reshape.getExtents());
+  return CastOp::create(b, v.getLoc(), typeLike(v, half), v, Format::plain, Format::plain, false, "nearest");
+}
+
+void PrecisionRewriter::applyHalf(TunableOp op, Type half) {
+  Value x = op.getRangedOperand(), w = op.getWeights();
+  for (OpOperand &operand : op->getOpOperands())
+    if (operand.get() == x || (w && operand.get() == w))
+      operand.set(rounded(operand.get(), half));
+}
+
+// Rows of weights, each to be scaled on its own, as integers: sw = max |w| / 127.
+namespace {
+struct IntegerWeights {
+  std::vector<int32_t> values;
+  std::vector<float> steps;
+};
+} // namespace
+
+static IntegerWeights quantiseWeights(ArrayRef<float> w, int64_t rows, int64_t columns, bool transposed) {
+  IntegerWeights result;
+  result.values.resize(w.size());
+  auto at = [&](int64_t r, int64_t c) { return transposed ? c * rows + r : r * columns + c; };
+  for (int64_t r = 0; r < rows; ++r) {
+    float most = 0;
+    for (int64_t c = 0; c < columns; ++c)
+      most = std::max(most, std::abs(w[at(r, c)]));
+    float step = most > 0 ? most / 127 : 1;
+    result.steps.push_back(step);
+    for (int64_t c = 0; c < columns; ++c)
+      result.values[at(r, c)] = std::clamp<int32_t>(std::nearbyint(w[at(r, c)] / step), -127, 127);
+  }
+  return result;
+}
+
+LogicalResult PrecisionRewriter::applyInt8(TunableOp op) {
+  FailureOr<Scale> scale = scaleOf(op);
+  if (failed(scale))
+    return failure();
+  auto conv = dyn_cast<ConvOp>(op.getOperation());
+  auto product = dyn_cast<MatmulOp>(op.getOperation());
+  TESSERA_CHECK(conv || product) << op->getName().getStringRef().str();
+  Bytes weights(elementsOf(op.getWeights()));
+  Value y = op->getResult(0);
+  Location loc = op->getLoc();
+  int64_t results = conv ? typeOf(conv.getW()).getDimSize(0) : typeOf(y).getShape().back();
+  bool transposed = product && !product.getTransposeB();
+  IntegerWeights w = quantiseWeights(weights.as<float>(), results, typeOf(op.getWeights()).getNumElements() / results,
+                                     transposed);
+  Value q = quantised(op.getRangedOperand(), *scale);
+  OpBuilder b(op);
+  Type i32 = b.getI32Type(), f32 = b.getF32Type();
+  Value wide = CastOp::create(b, loc, typeLike(q, i32), q, Format::unsigned_, Format::plain, false, "nearest");
+  if (scale->zero)
+    wide = BinaryOp::create(b, loc, BinaryKind::sub, wide,
+                            makeConstant(b, loc, makeElements<int32_t>(RankedTensorType::get({}, i32),
+                                                                       {int32_t(scale->zero)})));
+  Value integers = makeConstant(b, op.getWeights().getLoc(),
+                                makeElements<int32_t>(typeLike(op.getWeights(), i32), w.values));
+  Value sum;
+  if (conv)
+    sum = ConvOp::create(b, loc, typeLike(y, i32), wide, integers, Value(), conv.getStrides(), conv.getPads(),
+                         conv.getDilations(), conv.getGroups());
+  else
+    sum = MatmulOp::create(b, loc, typeLike(y, i32), wide, integers, product.getTransposeA(), product.getTransposeB());
+  // What else was decided for the operation.
+  for (NamedAttribute attr : op->getDiscardableAttrs())
+    if (attr.getName() != knobAttr && attr.getName() != rangeAttr)
+      sum.getDefiningOp()->setAttr(attr.getName(), attr.getValue());
+  Value number = CastOp::create(b, loc, y.getType(), sum, Format::plain, Format::plain, false, "nearest");
+  SmallVector<int64_t> channel(conv ? typeOf(y).getRank() - 1 : 1, 1);
+  channel.front() = results;
+  for (float &step : w.steps)
+    step *= scale->step;
+  auto factors = RankedTensorType::get(channel, f32);
+  Value scaled = BinaryOp::create(b, loc, BinaryKind::mul, number, makeConstant(b, loc, makeElements<float>(factors, w.steps)));
+  if (conv && conv.getBias()) {
+    Bytes bias(elementsOf(conv.getBias()));
+    scaled = BinaryOp::create(b, loc, BinaryKind::add, scaled,
+                              makeConstant(b, conv.getBias().getLoc(), makeElements<float>(factors, bias.as<float>())));
+  }
+  y.replaceAllUsesWith(scaled);
+  op->erase();
+  return success();
+}
+
+LogicalResult PrecisionRewriter::apply(TunableOp op) {
+  OpBuilder b(op->getContext());
+  Knob::Precision precision = knobOf(op).precision;
+  if (precision == Knob::Precision::Int8)
+    return applyInt8(op);
+  op->removeAttr(knobAttr);
+  if (precision == Knob::Precision::BF16)
+    applyHalf(op, b.getBF16Type());
+  else
+    applyHalf(op, b.getF16Type());
+  return success();
+}
