@@ -60,7 +60,8 @@ void cli::addCalibrate(CLI::App &app, Action &action) {
   auto args = std::make_shared<CalibrateArgs>();
   sub->add_option("input", args->in, "portable object (.tsr) with a network")->required();
   sub->add_option("-o,--output", args->out, "the portable object with ranges; default: the input");
-  sub->add_option("--data", args->data, "samples: mnist:DIR, cifar10:DIR or a .npz file, as for 'tessera eval'")
+  sub->add_option("--data", args->data,
+                  "samples: mnist:DIR, cifar10:DIR or a .npz file, as for 'tessera eval'")
       ->required();
   sub->add_option("--samples", args->samples, "how many of them (default 256)")
       ->check(CLI::Range(int64_t(1), int64_t(1) << 30));

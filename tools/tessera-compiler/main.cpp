@@ -183,9 +183,10 @@ int main(int argc, char **argv) {
     for (const CLI::App *sub : app.get_subcommands([](const CLI::App *) { return true; }))
       known = known || sub->get_name() == argv[1];
     if (!known)
-      return fail(std::string("'tessera ") + argv[1] +
-                  "' is not part of this version; commands: compile, calibrate, tune, install, run, bench, eval, "
-                  "explain, targets, doctor");
+      return fail(
+          std::string("'tessera ") + argv[1] +
+          "' is not part of this version; commands: compile, calibrate, tune, install, run, bench, eval, "
+          "explain, targets, doctor");
     std::string command;
     for (CLI::App *sub : app.get_subcommands())
       command = sub->get_name() + " ";

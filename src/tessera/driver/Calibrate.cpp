@@ -30,15 +30,18 @@ static llvm::MapVector<Value, Activation> activationsOf(ModuleOp module) {
   return activations;
 }
 
-// The leaf's operations with two more for each activation, as a program; its outputs are in the order of `results`.
-static OwningOpRef<ModuleOp> instrument(dfg::NodeOp node, ArrayRef<Value> activations, SmallVector<Value> &results) {
+// The leaf's operations with two more for each activation, as a program; its outputs are in the order of
+// `results`.
+static OwningOpRef<ModuleOp> instrument(dfg::NodeOp node, ArrayRef<Value> activations,
+                                        SmallVector<Value> &results) {
   OpBuilder b(node.getContext());
   b.setInsertionPoint(node.getYieldOp());
   SmallVector<Value> extremes;
   for (Value v : activations)
     for (nn::ReduceKind kind : {nn::ReduceKind::min, nn::ReduceKind::max}) {
       auto axes = llvm::to_vector(llvm::seq<int64_t>(0, cast<RankedTensorType>(v.getType()).getRank()));
-      Value extreme = nn::ReduceOp::create(b, v.getLoc(), RankedTensorType::get({}, b.getF32Type()), kind, v, axes);
+      Value extreme =
+          nn::ReduceOp::create(b, v.getLoc(), RankedTensorType::get({}, b.getF32Type()), kind, v, axes);
       extremes.push_back(extreme);
     }
   node.getYieldOp()->insertOperands(node.getYieldOp()->getNumOperands(), extremes);
@@ -110,8 +113,9 @@ Result<int64_t> tessera::calibrate(Session &session, Portable &program, const Ca
   for (Value v : wanted) {
     std::pair<size_t, size_t> place;
     for (auto [i, result] : llvm::enumerate(results))
-      if (auto reduce = result.getDefiningOp<nn::ReduceOp>(); reduce && reduce.getX() == v && !result.use_empty() &&
-                                                             cast<RankedTensorType>(result.getType()).getRank() == 0)
+      if (auto reduce = result.getDefiningOp<nn::ReduceOp>();
+          reduce && reduce.getX() == v && !result.use_empty() &&
+          cast<RankedTensorType>(result.getType()).getRank() == 0)
         (reduce.getKind() == nn::ReduceKind::min ? place.first : place.second) = i;
     places.push_back(place);
   }

@@ -162,7 +162,8 @@ int64_t PackedWinogradOp::getFlops() {
 NN_INFER(PackedDepthwiseOp) {
   NN_WHERE(PackedDepthwiseOp);
   // Narrow elements are widened as they are read.
-  Type own = elementOf(a.getX()), wide = own.isInteger(8) || own.isBF16() || own.isF16() ? Float32Type::get(context) : own;
+  Type own = elementOf(a.getX()),
+       wide = own.isInteger(8) || own.isBF16() || own.isF16() ? Float32Type::get(context) : own;
   if (failed(checkBlocked(where, a.getX())) || failed(checkElement(where, a.getW(), "w", wide)) ||
       failed(checkWeights(where, a.getW(), a.getW(), a.getBias(), 4)))
     return failure();
@@ -174,8 +175,7 @@ NN_INFER(PackedDepthwiseOp) {
       placesOf(where, x, w.slice(1, 2), a.getStrides(), {0, 0, 0, 0}, a.getDilations());
   if (failed(places))
     return failure();
-  results.push_back(
-      RankedTensorType::get({x[0], x[1], (*places)[0], (*places)[1], x[4]}, wide));
+  results.push_back(RankedTensorType::get({x[0], x[1], (*places)[0], (*places)[1], x[4]}, wide));
   return success();
 }
 int64_t PackedDepthwiseOp::getFlops() {

@@ -144,8 +144,9 @@ static LogicalResult runDepthwise(Call &call, PackedDepthwiseOp op) {
     for (int64_t a = 0; a < w.shape[1]; ++a)
       for (int64_t b = 0; b < w.shape[2]; ++b)
         sum += numberAt(w, ((block * w.shape[1] + a) * w.shape[2] + b) * w.shape[3] + lane) *
-               numberAt(x, from.at(n, block, i * op.getStrides()[0] + a * op.getDilations()[0],
-                                   j * op.getStrides()[1] + b * op.getDilations()[1], lane),
+               numberAt(x,
+                        from.at(n, block, i * op.getStrides()[0] + a * op.getDilations()[0],
+                                j * op.getStrides()[1] + b * op.getDilations()[1], lane),
                         isByte(x));
     put(*y, to.at(n, block, i, j, lane), sum);
   });

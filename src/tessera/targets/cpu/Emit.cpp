@@ -65,8 +65,8 @@ static LogicalResult linkBuiltins(llvm::Module &module, const llvm::Triple &trip
   return success();
 }
 
-// What multiplies bf16 is only there with the instruction set that Machine.cpp leaves out; whom it may be inlined
-// into needs it too.
+// What multiplies bf16 is only there with the instruction set that Machine.cpp leaves out; whom it may be
+// inlined into needs it too.
 static bool multipliesBf16(const llvm::Function &f) {
   for (const llvm::BasicBlock &block : f)
     for (const llvm::Instruction &i : block)

@@ -50,8 +50,8 @@ SmallVector<Algorithm> nn::algorithmsFor(ConvOp op, const LayoutOptions &options
     break;
   }
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape();
-  if (options.winograd && !narrowOf(op, options) && op.getGroups() == 1 && (w[2] == 3 || w[2] == 5) && w[3] == w[2] &&
-      all(op.getStrides()) && all(op.getDilations()))
+  if (options.winograd && !narrowOf(op, options) && op.getGroups() == 1 && (w[2] == 3 || w[2] == 5) &&
+      w[3] == w[2] && all(op.getStrides()) && all(op.getDilations()))
     return {Algorithm::Direct, Algorithm::Winograd2, Algorithm::Winograd4};
   return {Algorithm::Direct};
 }

@@ -15,7 +15,9 @@ static bool isByte(Value v) { return typeOf(v).getElementType().isInteger(8); }
 
 bool nn::isActivation(Value v) {
   auto type = dyn_cast<RankedTensorType>(v.getType());
-  auto isKnown = [](Type t) { return t.isF32() || t.isBF16() || t.isF16() || t.isInteger(8) || t.isInteger(32); };
+  auto isKnown = [](Type t) {
+    return t.isF32() || t.isBF16() || t.isF16() || t.isInteger(8) || t.isInteger(32);
+  };
   return type && type.getRank() == 4 && isKnown(type.getElementType()) &&
          llvm::none_of(type.getShape().drop_front(), ShapedType::isDynamic) && !elementsOf(v);
 }
@@ -105,8 +107,8 @@ bool nn::isPackedPool(Operation *op) {
 
 bool nn::isPlaneMean(Operation *op) {
   auto reduce = dyn_cast<ReduceOp>(op);
-  return reduce && reduce.getKind() == ReduceKind::mean && isActivation(reduce.getX()) && isF32(reduce.getX()) &&
-         reduce.getAxes() == ArrayRef<int64_t>({2, 3});
+  return reduce && reduce.getKind() == ReduceKind::mean && isActivation(reduce.getX()) &&
+         isF32(reduce.getX()) && reduce.getAxes() == ArrayRef<int64_t>({2, 3});
 }
 
 // With a zero in a spare lane the result might not be finite.

@@ -196,7 +196,8 @@ bool Emitter::visitNarrowConv(ConvOp op, const Narrow &narrow) {
   Value y = emitNarrowConv(b, op, narrow, x, to);
   keepChoices(op, y.getDefiningOp());
   if (typeOf(y).getElementType() != typeOf(op.getY()).getElementType())
-    y = CastOp::create(b, op.getLoc(), RankedTensorType::get(typeOf(y).getShape(), typeOf(op.getY()).getElementType()), y,
+    y = CastOp::create(b, op.getLoc(),
+                       RankedTensorType::get(typeOf(y).getShape(), typeOf(op.getY()).getElementType()), y,
                        Format::plain, Format::plain, false, "nearest");
   define(op.getY(), y);
   return true;
@@ -226,8 +227,9 @@ bool Emitter::visitBlockwise(Operation *op) {
   // Integers that were floats a moment ago.
   if (auto cast = dyn_cast<CastOp>(op))
     if (auto before = operands[0].getDefiningOp<CastOp>();
-        before && typeOf(before.getX()).getElementType().isF32() && typeOf(cast.getX()).getElementType().isInteger(32) &&
-        typeOf(y).getElementType().isF32() && cast.getFrom() == Format::plain) {
+        before && typeOf(before.getX()).getElementType().isF32() &&
+        typeOf(cast.getX()).getElementType().isInteger(32) && typeOf(y).getElementType().isF32() &&
+        cast.getFrom() == Format::plain) {
       define(y, before.getX());
       return true;
     }

@@ -65,9 +65,10 @@ std::optional<Narrow> nn::narrowOf(ConvOp op, const LayoutOptions &options) {
   return narrowOf(op.getX(), op.getW(), options);
 }
 
-// Rows of `lanes` weights → `together` rows side by side: … x rows x lanes → … x rows / together x lanes x together.
-static Value packRows(OpBuilder &b, Location loc, ArrayRef<float> rows, SmallVector<int64_t> shape, int64_t together,
-                      Type element) {
+// Rows of `lanes` weights → `together` rows side by side: … x rows x lanes → … x rows / together x lanes x
+// together.
+static Value packRows(OpBuilder &b, Location loc, ArrayRef<float> rows, SmallVector<int64_t> shape,
+                      int64_t together, Type element) {
   int64_t lanes = shape.back(), groups = int64_t(rows.size()) / lanes / together;
   shape[shape.size() - 2] /= together;
   shape.push_back(together);
@@ -86,9 +87,10 @@ static Value packRows(OpBuilder &b, Location loc, ArrayRef<float> rows, SmallVec
   return makeConstant(b, loc, makeElements(RankedTensorType::get(shape, element), std::move(bytes)));
 }
 
-// What sums start with: the zero point's share, and a bias of the result's type. `sums` holds the sum of each filter's weights.
-static Value startOf(OpBuilder &b, Location loc, ArrayRef<float> bias, ArrayRef<double> sums, int64_t zero, int64_t block,
-                     bool integer) {
+// What sums start with: the zero point's share, and a bias of the result's type. `sums` holds the sum of each
+// filter's weights.
+static Value startOf(OpBuilder &b, Location loc, ArrayRef<float> bias, ArrayRef<double> sums, int64_t zero,
+                     int64_t block, bool integer) {
   int64_t f = sums.size(), blocks = ceilDiv(f, block);
   auto shape = {blocks, block};
   if (!integer) {
@@ -126,14 +128,16 @@ Value nn::emitNarrowConv(OpBuilder &b, ConvOp op, const Narrow &narrow, Value x,
         bias.resize(w[0]);
       bias[i] -= static_cast<float>(static_cast<double>(narrow.zero) * sums[i]);
     }
-    Value start = bias.empty() ? Value() : constant(loc, {blocks, block}, packed::packBias(bias.data(), w[0], block));
+    Value start =
+        bias.empty() ? Value() : constant(loc, {blocks, block}, packed::packBias(bias.data(), w[0], block));
     Value packed = constant(wLoc, {blocks, w[2], w[3], block},
                             packed::packDepthwise(weights.data(), channels, w[2], w[3], block));
     return PackedDepthwiseOp::create(b, loc, x, packed, start, op.getStrides(), op.getDilations());
   }
-  Value packed = packRows(b, wLoc, packed::packConv(weights.data(), w[0], channels, w[2], w[3], groups, from, block),
-                          {ceilDiv(w[0], block), ceilDiv(w[1], from), w[2], w[3], from, block}, narrow.together,
-                          typeOf(x).getElementType());
+  Value packed =
+      packRows(b, wLoc, packed::packConv(weights.data(), w[0], channels, w[2], w[3], groups, from, block),
+               {ceilDiv(w[0], block), ceilDiv(w[1], from), w[2], w[3], from, block}, narrow.together,
+               typeOf(x).getElementType());
   return PackedConvOp::create(b, loc, x, packed, startOf(b, loc, bias, sums, narrow.zero, block, integer),
                               op.getStrides(), op.getDilations(), groups);
 }
@@ -149,6 +153,6 @@ Value nn::emitNarrowMatmul(OpBuilder &b, MatmulOp op, const Narrow &narrow, Valu
   bool integer = typeOf(op.getY()).getElementType().isInteger(32);
   Value packed = packRows(b, op.getB().getLoc(), rows, {panels, depth, block}, narrow.together,
                           typeOf(x).getElementType());
-  return PackedMatmulOp::create(b, op.getLoc(), x, packed, startOf(b, op.getLoc(), {}, sums, narrow.zero, block, integer),
-                                columns);
+  return PackedMatmulOp::create(b, op.getLoc(), x, packed,
+                                startOf(b, op.getLoc(), {}, sums, narrow.zero, block, integer), columns);
 }

@@ -10,9 +10,9 @@
 namespace tessera::nn {
 
 struct Narrow {
-  Value source;      ///< the narrow operand
-  int64_t zero = 0;  ///< what is subtracted from it
-  int64_t together;  ///< elements that one instruction takes
+  Value source;     ///< the narrow operand
+  int64_t zero = 0; ///< what is subtracted from it
+  int64_t together; ///< elements that one instruction takes
 };
 
 /// The narrow form of an operand and its weights, if there is one that the machine is fast at.
@@ -22,7 +22,8 @@ std::optional<Narrow> narrowOf(ConvOp op, const LayoutOptions &options);
 /// The packed layer for a convolution on narrow blocks `x` with their border.
 Value emitNarrowConv(OpBuilder &b, ConvOp op, const Narrow &narrow, Value x, int64_t block);
 /// A product with packed narrow weights. `rows` has the weights as nn.packed_matmul wants wide ones.
-Value emitNarrowMatmul(OpBuilder &b, MatmulOp op, const Narrow &narrow, Value x, ArrayRef<float> rows, int64_t block);
+Value emitNarrowMatmul(OpBuilder &b, MatmulOp op, const Narrow &narrow, Value x, ArrayRef<float> rows,
+                       int64_t block);
 
 /// A constant's elements, which are f32 or i32, as floats.
 std::vector<float> floatsOf(Value constant);

@@ -25,7 +25,8 @@ static Value scalar(OpBuilder &b, Location loc, float v) {
 FailureOr<PrecisionRewriter::Scale> PrecisionRewriter::scaleOf(TunableOp op) {
   std::optional<std::pair<float, float>> range = rangeOf(op);
   if (!range)
-    return op->emitOpError("the knob 'int8' needs the range of the activation; 'tessera calibrate' measures it");
+    return op->emitOpError(
+        "the knob 'int8' needs the range of the activation; 'tessera calibrate' measures it");
   float low = std::min(range->first, 0.f), high = std::max(range->second, 0.f);
   float step = (high - low) / 255;
   if (!(step > 0) || !std::isfinite(step))
@@ -56,7 +57,8 @@ Value PrecisionRewriter::quantised(Value v, const Scale &scale) {
   Operation *def = v.getDefiningOp();
   Value result;
   // A maximum of bytes is the byte of the maximum; the bytes of -1 and 0 are the same when none is below.
-  if (auto pool = dyn_cast_or_null<PoolOp>(def); pool && pool.getKind() == ReduceKind::max && wantsOnly(v, scale)) {
+  if (auto pool = dyn_cast_or_null<PoolOp>(def);
+      pool && pool.getKind() == ReduceKind::max && wantsOnly(v, scale)) {
     Value x = quantised(pool.getX(), scale);
     auto copy = cast<PoolOp>(b.clone(*pool));
     copy->removeAttr(knobAttr);
@@ -75,8 +77,9 @@ Value PrecisionRewriter::quantised(Value v, const Scale &scale) {
     Value scaled = BinaryOp::create(b, loc, BinaryKind::mul, v, scalar(b, loc, scale.factor));
     Value zero = makeConstant(
         b, loc, makeElements<int8_t>(RankedTensorType::get({}, b.getI8Type()), {int8_t(scale.zero)}));
-    result = QuantizeOp::create(b, loc, typeLike(v, b.getI8Type()), scaled, scalar(b, loc, 1), zero, /*axis=*/1,
-                                /*block=*/0, Format::unsigned_, /*wrap=*/false);
+    result =
+        QuantizeOp::create(b, loc, typeLike(v, b.getI8Type()), scaled, scalar(b, loc, 1), zero, /*axis=*/1,
+                           /*block=*/0, Format::unsigned_, /*wrap=*/false);
   }
   return bytes[{v, {llvm::bit_cast<uint32_t>(scale.factor), scale.zero}}] = result;
 }
@@ -109,7 +112,8 @@ Value PrecisionRewriter::narrowed(Value v, Type half) {
   OpBuilder b(v.getContext());
   b.setInsertionPointAfterValue(v);
   if (auto reshape = v.getDefiningOp<ReshapeOp>())
-    return ReshapeOp::create(b, v.getLoc(), typeLike(v, half), narrowed(reshape.getX(), half), reshape.getExtents());
+    return ReshapeOp::create(b, v.getLoc(), typeLike(v, half), narrowed(reshape.getX(), half),
+                             reshape.getExtents());
   return CastOp::create(b, v.getLoc(), typeLike(v, half), v, Format::plain, Format::plain, false, "nearest");
 }
 
@@ -156,16 +160,17 @@ LogicalResult PrecisionRewriter::applyInt8(TunableOp op) {
   Location loc = op->getLoc();
   int64_t results = conv ? typeOf(conv.getW()).getDimSize(0) : typeOf(y).getShape().back();
   bool transposed = product && !product.getTransposeB();
-  IntegerWeights w = quantiseWeights(weights.as<float>(), results, typeOf(op.getWeights()).getNumElements() / results,
-                                     transposed);
+  IntegerWeights w = quantiseWeights(weights.as<float>(), results,
+                                     typeOf(op.getWeights()).getNumElements() / results, transposed);
   Value q = quantised(op.getRangedOperand(), *scale);
   OpBuilder b(op);
   Type i32 = b.getI32Type(), f32 = b.getF32Type();
-  Value wide = CastOp::create(b, loc, typeLike(q, i32), q, Format::unsigned_, Format::plain, false, "nearest");
+  Value wide =
+      CastOp::create(b, loc, typeLike(q, i32), q, Format::unsigned_, Format::plain, false, "nearest");
   if (scale->zero)
-    wide = BinaryOp::create(b, loc, BinaryKind::sub, wide,
-                            makeConstant(b, loc, makeElements<int32_t>(RankedTensorType::get({}, i32),
-                                                                       {int32_t(scale->zero)})));
+    wide = BinaryOp::create(
+        b, loc, BinaryKind::sub, wide,
+        makeConstant(b, loc, makeElements<int32_t>(RankedTensorType::get({}, i32), {int32_t(scale->zero)})));
   Value integers = makeConstant(b, op.getWeights().getLoc(),
                                 makeElements<int32_t>(typeLike(op.getWeights(), i32), w.values));
   Value sum;
@@ -173,7 +178,8 @@ LogicalResult PrecisionRewriter::applyInt8(TunableOp op) {
     sum = ConvOp::create(b, loc, typeLike(y, i32), wide, integers, Value(), conv.getStrides(), conv.getPads(),
                          conv.getDilations(), conv.getGroups());
   else
-    sum = MatmulOp::create(b, loc, typeLike(y, i32), wide, integers, product.getTransposeA(), product.getTransposeB());
+    sum = MatmulOp::create(b, loc, typeLike(y, i32), wide, integers, product.getTransposeA(),
+                           product.getTransposeB());
   // What else was decided for the operation.
   for (NamedAttribute attr : op->getDiscardableAttrs())
     if (attr.getName() != knobAttr && attr.getName() != rangeAttr)
@@ -184,11 +190,13 @@ LogicalResult PrecisionRewriter::applyInt8(TunableOp op) {
   for (float &step : w.steps)
     step *= scale->step;
   auto factors = RankedTensorType::get(channel, f32);
-  Value scaled = BinaryOp::create(b, loc, BinaryKind::mul, number, makeConstant(b, loc, makeElements<float>(factors, w.steps)));
+  Value scaled = BinaryOp::create(b, loc, BinaryKind::mul, number,
+                                  makeConstant(b, loc, makeElements<float>(factors, w.steps)));
   if (conv && conv.getBias()) {
     Bytes bias(elementsOf(conv.getBias()));
-    scaled = BinaryOp::create(b, loc, BinaryKind::add, scaled,
-                              makeConstant(b, conv.getBias().getLoc(), makeElements<float>(factors, bias.as<float>())));
+    scaled = BinaryOp::create(
+        b, loc, BinaryKind::add, scaled,
+        makeConstant(b, conv.getBias().getLoc(), makeElements<float>(factors, bias.as<float>())));
   }
   y.replaceAllUsesWith(scaled);
   op->erase();

@@ -101,8 +101,8 @@ struct LowerQuantize : OpRewritePattern<QuantizeOp> {
     return success();
   }
 
-  // The bounds are integers, so a number may be cut off before it is rounded. Then it is so small that the sum with
-  // 1.5 * 2^23 has its nearest integer as the last bits of the mantissa. NaN becomes the zero point.
+  // The bounds are integers, so a number may be cut off before it is rounded. Then it is so small that the
+  // sum with 1.5 * 2^23 has its nearest integer as the last bits of the mantissa. NaN becomes the zero point.
   static Value quantizeByte(OpBuilder &b, Location loc, Value q, Value zero, bool isUnsigned) {
     Value low = constantOf(b, loc, q.getType(), isUnsigned ? 0 : -128),
           high = constantOf(b, loc, q.getType(), isUnsigned ? 255 : 127);

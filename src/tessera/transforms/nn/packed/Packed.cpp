@@ -10,8 +10,11 @@ using namespace tessera;
 using namespace tessera::nn;
 using namespace tessera::nn::packed;
 
-static constexpr std::pair<Dot, StringLiteral> dots[] = {
-    {Dot::Plain, "plain"}, {Dot::Vnni, "vnni"}, {Dot::Bf16, "bf16"}, {Dot::Madd, "madd"}, {Dot::Usdot, "usdot"}};
+static constexpr std::pair<Dot, StringLiteral> dots[] = {{Dot::Plain, "plain"},
+                                                         {Dot::Vnni, "vnni"},
+                                                         {Dot::Bf16, "bf16"},
+                                                         {Dot::Madd, "madd"},
+                                                         {Dot::Usdot, "usdot"}};
 
 StringRef packed::stringifyDot(Dot dot) {
   return llvm::find_if(dots, [&](auto &each) { return each.first == dot; })->second;
@@ -28,10 +31,12 @@ bool packed::isPacked(Operation *op) {
              PackOp, UnpackOp, HaloOp, CropOp>(op);
 }
 
-int64_t packed::stepOf(Dot dot) { return dot == Dot::Plain ? 1 : dot == Dot::Vnni || dot == Dot::Usdot ? 4 : 2; }
+int64_t packed::stepOf(Dot dot) {
+  return dot == Dot::Plain ? 1 : dot == Dot::Vnni || dot == Dot::Usdot ? 4 : 2;
+}
 
-// What multiplies the operation's elements: the machine's instruction, if the weights stand as it wants them and
-// its vectors are no wider than the machine's.
+// What multiplies the operation's elements: the machine's instruction, if the weights stand as it wants them
+// and its vectors are no wider than the machine's.
 static Dot dotOf(Operation *op, const Machine &machine) {
   if (!isa<PackedConvOp, PackedMatmulOp>(op))
     return Dot::Plain;
@@ -70,16 +75,17 @@ Tiles packed::chooseTiles(Operation *op, const Machine &given) {
   if (auto set = op->getAttrOfType<DenseI64ArrayAttr>(tilesAttr); set && set.size() == 6)
     return {set[0], set[1], set[2], set[3], set[4], set[5], dotOf(op, given)};
   Machine machine = forBlocks(op, given);
-  // Without an instruction for them, narrow elements take so many of others that large tiles are only large code.
+  // Without an instruction for them, narrow elements take so many of others that large tiles are only large
+  // code.
   bool plain = isa<PackedConvOp, PackedMatmulOp>(op) && isNarrow(op) && dotOf(op, given) == Dot::Plain;
   if (plain)
     machine.registers = std::min<int64_t>(machine.registers, 8);
   Tiles tiles = llvm::TypeSwitch<Operation *, Tiles>(op)
-      .Case([&](PackedConvOp conv) { return chooseConv(conv, machine); })
-      .Case([&](PackedWinogradOp conv) { return chooseWinograd(conv, machine); })
-      .Case([&](PackedDepthwiseOp conv) { return chooseDepthwise(conv, machine); })
-      .Case([&](PackedMatmulOp product) { return chooseMatmul(product, machine); })
-      .Default([](Operation *) { return Tiles(); });
+                    .Case([&](PackedConvOp conv) { return chooseConv(conv, machine); })
+                    .Case([&](PackedWinogradOp conv) { return chooseWinograd(conv, machine); })
+                    .Case([&](PackedDepthwiseOp conv) { return chooseDepthwise(conv, machine); })
+                    .Case([&](PackedMatmulOp product) { return chooseMatmul(product, machine); })
+                    .Default([](Operation *) { return Tiles(); });
   tiles.dot = dotOf(op, machine);
   if (plain)
     tiles.unroll = 1;
@@ -91,8 +97,8 @@ std::string packed::describe(Operation *op, const Tiles &t) {
   auto by = [](Dot dot) { return dot == Dot::Plain ? std::string() : " by " + stringifyDot(dot).str(); };
   return llvm::TypeSwitch<Operation *, std::string>(op)
       .Case([&](PackedConvOp) {
-        return "direct convolution" + by(t.dot) + ", " + text(t.rows) + "x" + text(t.columns) + " places of " +
-               text(t.blocks) + " blocks in registers";
+        return "direct convolution" + by(t.dot) + ", " + text(t.rows) + "x" + text(t.columns) +
+               " places of " + text(t.blocks) + " blocks in registers";
       })
       .Case([&](PackedWinogradOp conv) {
         std::string tile = text(conv.getTile());
@@ -105,8 +111,8 @@ std::string packed::describe(Operation *op, const Tiles &t) {
         return "depthwise convolution, " + text(t.rows) + "x" + text(t.columns) + " places in registers";
       })
       .Case([&](PackedMatmulOp) {
-        return "product with packed weights" + by(t.dot) + ", " + text(t.rows) + " rows of " + text(t.blocks) +
-               " blocks in registers";
+        return "product with packed weights" + by(t.dot) + ", " + text(t.rows) + " rows of " +
+               text(t.blocks) + " blocks in registers";
       })
       .Case([](PackedPoolOp) { return "pool on blocks"; })
       .Case([](PackedMeanOp) { return "mean of planes"; })

@@ -41,9 +41,11 @@ static Value widen(Gen &g, Value v, Type element, bool isUnsigned) {
 static Value spreadBits(Gen &g, Value few, int64_t lanes) {
   auto type = cast<VectorType>(few.getType());
   Type bits = g.b.getIntegerType(type.getNumElements() * type.getElementTypeBitWidth());
-  Value scalar = vector::ExtractOp::create(g.b, g.loc, vector::BitCastOp::create(g.b, g.loc, vectorOf(bits, 1), few), 0);
+  Value scalar =
+      vector::ExtractOp::create(g.b, g.loc, vector::BitCastOp::create(g.b, g.loc, vectorOf(bits, 1), few), 0);
   Value all = vector::BroadcastOp::create(g.b, g.loc, vectorOf(bits, lanes), scalar);
-  return vector::BitCastOp::create(g.b, g.loc, vectorOf(type.getElementType(), type.getNumElements() * lanes), all);
+  return vector::BitCastOp::create(g.b, g.loc, vectorOf(type.getElementType(), type.getNumElements() * lanes),
+                                   all);
 }
 
 Value Products::spread(Gen &g, const Cursor &from, int64_t distance) const {
@@ -89,9 +91,12 @@ Value Products::add(Gen &g, Value x, Value w, Value sum) const {
       own.push_back(lane * together + k);
     Value part = together == 1 ? w : Value(vector::ShuffleOp::create(g.b, g.loc, w, w, own));
     part = widen(g, part, wide, false);
-    Value factor = vector::BroadcastOp::create(g.b, g.loc, sumType(), vector::ExtractOp::create(g.b, g.loc, x, k));
-    sum = isa<FloatType>(wide) ? g.fma(factor, part, sum)
-                               : Value(arith::AddIOp::create(g.b, g.loc, arith::MulIOp::create(g.b, g.loc, factor, part), sum));
+    Value factor =
+        vector::BroadcastOp::create(g.b, g.loc, sumType(), vector::ExtractOp::create(g.b, g.loc, x, k));
+    sum =
+        isa<FloatType>(wide)
+            ? g.fma(factor, part, sum)
+            : Value(arith::AddIOp::create(g.b, g.loc, arith::MulIOp::create(g.b, g.loc, factor, part), sum));
   }
   return sum;
 }

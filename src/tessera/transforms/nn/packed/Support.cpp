@@ -216,14 +216,19 @@ static void answerExtents(RewriterBase &rewriter, Value v, Value operand) {
 }
 
 // A vector of bits has another form in memory than its elements.
-static bool isStorable(Type element) { return element.isIntOrFloat() && element.getIntOrFloatBitWidth() >= 8; }
+static bool isStorable(Type element) {
+  return element.isIntOrFloat() && element.getIntOrFloatBitWidth() >= 8;
+}
 
 // Takes an operation that reads `v` along, if it is one that stores can do.
 bool Output::absorb(Operation *user, Value v) {
   bool blocked = layerShape.size() == 5;
-  if (auto generic = dyn_cast<linalg::GenericOp>(user); generic && !hasOwnHalo() && isElementwise(generic, v) && isStorable(typeOf(generic.getResult(0)).getElementType())) {
+  if (auto generic = dyn_cast<linalg::GenericOp>(user);
+      generic && !hasOwnHalo() && isElementwise(generic, v) &&
+      isStorable(typeOf(generic.getResult(0)).getElementType())) {
     steps.push_back({generic, {}});
-  } else if (auto halo = dyn_cast<HaloOp>(user); halo && blocked && (!hasOwnHalo() || fill == int64_t(halo.getFill()))) {
+  } else if (auto halo = dyn_cast<HaloOp>(user);
+             halo && blocked && (!hasOwnHalo() || fill == int64_t(halo.getFill()))) {
     for (auto [mine, more] : llvm::zip(pads, halo.getPads()))
       mine += more;
     fill = halo.getFill();
@@ -258,8 +263,8 @@ void Output::extend(RewriterBase &rewriter, Operation *op, Value v, Operation *f
   }
 }
 
-// Several readers: those that want another form of the result get a branch each, if all readers are either that
-// or copies to where the result belongs.
+// Several readers: those that want another form of the result get a branch each, if all readers are either
+// that or copies to where the result belongs.
 void Output::branch(RewriterBase &rewriter, Operation *op) {
   if (materialize || hasOwnHalo() || result.use_empty() || usedOnlyBy(result, *result.getUsers().begin()))
     return;
@@ -443,7 +448,8 @@ void Output::border(Gen &g, Value n, Value block, Value from, Value to) const {
     return;
   int64_t rows = layerShape[2], width = dest.shape[3], lanes = dest.shape[4];
   // A byte holds both signs.
-  Value zero = g.splat(vectorOf(type.getElementType(), lanes), type.getElementType().isInteger(8) ? double(int8_t(fill)) : double(fill));
+  Value zero = g.splat(vectorOf(type.getElementType(), lanes),
+                       type.getElementType().isInteger(8) ? double(int8_t(fill)) : double(fill));
   auto clear = [&](Value row, Value column) {
     cursorAt(g, dest, {n, block, row, column, g.index(0)}).store(g, zero, 0);
   };
