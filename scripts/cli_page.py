@@ -30,6 +30,7 @@ COMMANDS = [
     ("tessera", []),
     ("tessera compile", ["compile"]),
     ("tessera tune", ["tune"]),
+    ("tessera calibrate", ["calibrate"]),
     ("tessera install", ["install"]),
     ("tessera run", ["run"]),
     ("tessera run, with a portable object or a source file", ["run", "x.tsr"]),
