@@ -240,7 +240,8 @@ static std::string layoutOf(dfg::NodeOp node) {
   node.getBody().walk([&](nn::NnOp op) {
     auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
     if (type && type.getRank() == 5 &&
-        isa<nn::PackedConvOp, nn::PackedWinogradOp, nn::PackedDepthwiseOp, nn::PackedPoolOp, nn::PackOp>(op))
+        isa<nn::PackedConvOp, nn::PackedWinogradOp, nn::PackedDepthwiseOp, nn::PackedPoolOp,
+            nn::InterpolateOp, nn::PackOp>(op))
       layout = "NCHW" + std::to_string(type.getDimSize(4)) + "c";
   });
   return layout;

@@ -99,6 +99,10 @@ struct WeightMatrix {
 };
 WeightMatrix weightMatrix(TunableOp op);
 
+/// The place of row (or column) `i` of nn.interpolate among its parts: the part and the row there; nothing
+/// when it is interpolated.
+std::optional<std::pair<int64_t, int64_t>> partOf(int64_t i, int64_t rate, int64_t offset);
+
 /// Bits that an element of the format takes, and whether it is one of the formats stored in bytes.
 bool isByteFormat(Format format);
 

@@ -6,7 +6,8 @@ using namespace tessera;
 using namespace tessera::nn;
 
 // N C places…
-template <typename Adaptor> static FailureOr<SmallVector<int64_t>> poolShape(Where where, Adaptor a) {
+template <typename Adaptor>
+static FailureOr<SmallVector<int64_t>> poolShape(Where where, Adaptor a, int64_t leastPad = 0) {
   ArrayRef<int64_t> x = shapeOf(a.getX());
   if (x.size() < 3)
     return where.emitError("expected 'x' with a batch, channels and spatial dimensions, but got ",
@@ -14,7 +15,7 @@ template <typename Adaptor> static FailureOr<SmallVector<int64_t>> poolShape(Whe
   int64_t spatial = x.size() - 2;
   if (failed(checkList(where, a.getKernel(), "kernel", spatial, 1)) ||
       failed(checkList(where, a.getStrides(), "strides", spatial, 1)) ||
-      failed(checkList(where, a.getPads(), "pads", 2 * spatial, 0)) ||
+      failed(checkList(where, a.getPads(), "pads", 2 * spatial, leastPad)) ||
       failed(checkList(where, a.getDilations(), "dilations", spatial, 1)))
     return failure();
   SmallVector<int64_t> shape(x.take_front(2));
@@ -31,7 +32,7 @@ template <typename Adaptor> static FailureOr<SmallVector<int64_t>> poolShape(Whe
 
 NN_INFER(PoolOp) {
   NN_WHERE(PoolOp);
-  FailureOr<SmallVector<int64_t>> shape = poolShape(where, a);
+  FailureOr<SmallVector<int64_t>> shape = poolShape(where, a, std::numeric_limits<int32_t>::min());
   if (failed(shape))
     return failure();
   if (static_cast<int64_t>(a.getP()) < 1)

@@ -269,8 +269,12 @@ static bool isEven(int64_t extent, const Knob &knob) {
 bool PoolOp::hasKnob(const Knob &knob) {
   if (knob.isExact())
     return true;
+  // A window that sticks out must not lose all that it has inside.
+  size_t spatial = getKernel().size();
+  bool isInside = getPads()[0] <= 0 && getPads()[spatial] <= 0 && !getCeil() &&
+                  (!getCountPad() || llvm::all_of(getPads(), [](int64_t pad) { return pad == 0; }));
   return ::isF32(getX()) && knob.structure == Structure::Sample && knob.precision == Precision::F32 &&
-         isSampled(getKind()) && canSkip(getKernel()[0], knob) && isEven(getKernel()[0], knob);
+         isInside && isSampled(getKind()) && canSkip(getKernel()[0], knob) && isEven(getKernel()[0], knob);
 }
 double PoolOp::getKnobCost(const Knob &knob) {
   double flops = static_cast<double>(getFlops());

@@ -8,7 +8,7 @@ include "tessera/ir/nn/NnReduce.td"
 def Nn_PoolOp : Nn_Op<"pool", "Reduction", [Nn_TunableInterface], !strconcat(Nn_OwnFlops, Nn_OwnKnobs)> {
   let summary = "combine a window (max, min, mean, sum, l2 …) at each place; x: N C spatial…";
   let description = [{
-    `pads` holds the lows, then the highs, as the model gives them. A mean divides by the elements of the window that lie inside the input;
+    `pads` holds the lows, then the highs, as the model gives them; negative ones cut off. A mean divides by the elements of the window that lie inside the input;
     with `count_pad` by those inside the input and the pads. With `ceil` the number of windows is rounded up, but none starts at or after the end of
     the input: what such a window has beyond the high pad never counts.
     `p` is the exponent for kind l2 when it is not 2.

@@ -3,6 +3,7 @@
 #include "tessera/oracle/nn/Nn.h"
 
 #include "tessera/oracle/nn/Bilinear.h"
+#include "tessera/oracle/nn/Knobs.h"
 
 using namespace tessera;
 using namespace tessera::oracle;
@@ -13,6 +14,8 @@ using namespace tessera::nn;
 //===----------------------------------------------------------------------===//
 
 static LogicalResult runMatmul(Call &call, MatmulOp op) {
+  if (!knobOf(op).isExact())
+    return runKnobMatmul(call, op);
   const Elements &a = call[op.getA()], &b = call[op.getB()];
   ArrayRef<int64_t> p = a.shape, q = b.shape;
   int64_t rows = p[p.size() - 2], inner = p.back(), innerB = q[q.size() - 2], columns = q.back();
@@ -115,6 +118,8 @@ static LogicalResult runEinsum(Call &call, EinsumOp op) {
 //===----------------------------------------------------------------------===//
 
 static LogicalResult runConv(Call &call, ConvOp op) {
+  if (!knobOf(op).isExact())
+    return runKnobConv(call, op);
   const Elements &x = call[op.getX()], &w = call[op.getW()], *bias = call.find(op.getBias());
   ArrayRef<int64_t> spatial = ArrayRef(x.shape).drop_front(2);
   if (failed(checkSpatial(call, spatial.size())))

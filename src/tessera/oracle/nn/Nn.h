@@ -181,6 +181,7 @@ void addNnMove(HandlerTable &table);
 void addNnGather(HandlerTable &table);
 void addNnSequence(HandlerTable &table);
 void addNnPacked(HandlerTable &table);
+void addNnApprox(HandlerTable &table);
 
 template <typename OpT, LogicalResult (*run)(Call &, OpT)> void addNnOp(HandlerTable &table) {
   table.add(OpT::getOperationName(), [](Exec &x, const Inst &inst) -> LogicalResult {

@@ -3,6 +3,7 @@
 #include "tessera/oracle/nn/Nn.h"
 
 #include "tessera/oracle/nn/Fold.h"
+#include "tessera/oracle/nn/Knobs.h"
 
 #include <numeric>
 
@@ -22,6 +23,7 @@ static LogicalResult runReduce(Call &call, ReduceOp op) {
   Elements *y = call.make(shape);
   if (!y)
     return failure();
+  Knob knob = knobOf(op);
   return withNumbers(x, [&](auto zero) {
     using T = decltype(zero);
     bool isUnsigned = op.getIsUnsigned() || x.info.width == 1;
@@ -30,10 +32,21 @@ static LogicalResult runReduce(Call &call, ReduceOp op) {
     for (int pass = 0; pass < Fold<T>::passes(op.getKind()); ++pass) {
       Walk walk(x.shape, {broadcastStrides(kept, x.shape)});
       for (int64_t i = 0, count = x.size(); i < count; ++i, walk.next())
-        folds[walk[0]].add(at<T>(x, i, isUnsigned), pass);
+        if (knob.isExact() || !isLeftOut(knob, walk.getIndex()[op.getAxes()[0]]))
+          folds[walk[0]].add(at<T>(x, i, isUnsigned), pass);
+    }
+    double scale = 1;
+    if (!knob.isExact()) {
+      int64_t all = x.shape[op.getAxes()[0]], kept = 0;
+      for (int64_t i = 0; i < all; ++i)
+        kept += !isLeftOut(knob, i);
+      scale = sampleScale(op.getKind(), all, kept);
     }
     for (int64_t i = 0, count = y->size(); i < count; ++i)
-      put(*y, i, folds[i].finish());
+      if (T value = folds[i].finish(); scale == 1)
+        put(*y, i, value);
+      else
+        put(*y, i, scale * static_cast<double>(value));
     return success();
   });
 }

@@ -19,6 +19,7 @@ void oracle::addNn(HandlerTable &table) {
   addNnGather(table);
   addNnSequence(table);
   addNnPacked(table);
+  addNnApprox(table);
 }
 
 //===----------------------------------------------------------------------===//

@@ -3,6 +3,7 @@
 #include "tessera/oracle/nn/Nn.h"
 
 #include "tessera/oracle/nn/Fold.h"
+#include "tessera/oracle/nn/Knobs.h"
 
 using namespace tessera;
 using namespace tessera::oracle;
@@ -42,6 +43,12 @@ static LogicalResult runPool(Call &call, PoolOp op) {
     return failure();
   Spatial s(ArrayRef(x.shape).drop_front(2), windows);
   bool isUnsigned = op.getIsUnsigned();
+  // A sampled pool leaves out rows of its window.
+  Knob knob = knobOf(op);
+  int64_t perRow = s.taps() / op.getKernel()[0], kept = 0;
+  for (int64_t row = 0; row < op.getKernel()[0]; ++row)
+    kept += !isLeftOut(knob, row);
+  double scale = sampleScale(op.getKind(), op.getKernel()[0], kept);
   return withNumbers(x, [&](auto zero) {
     using T = decltype(zero);
     for (int64_t plane = 0; plane < x.shape[0] * x.shape[1]; ++plane)
@@ -49,9 +56,13 @@ static LogicalResult runPool(Call &call, PoolOp op) {
         Fold<T> fold(op.getKind(), isUnsigned, x.info.width, op.getP());
         for (int pass = 0; pass < Fold<T>::passes(op.getKind()); ++pass)
           for (int64_t tap = 0; tap < s.taps(); ++tap)
-            if (int64_t look = s.look(place, tap); look >= 0)
+            if (int64_t look = s.look(place, tap); look >= 0 && !isLeftOut(knob, tap / perRow))
               fold.add(at<T>(x, plane * s.size() + look, isUnsigned), pass);
-        put(*y, plane * s.count() + place, fold.finish(op.getCountPad() ? countPadded(s, place) : 0));
+        T value = fold.finish(op.getCountPad() && knob.isExact() ? countPadded(s, place) : 0);
+        if (knob.isExact())
+          put(*y, plane * s.count() + place, value);
+        else
+          put(*y, plane * s.count() + place, scale * static_cast<double>(value));
       }
     return success();
   });

@@ -33,7 +33,14 @@ std::optional<Algorithm> nn::parseAlgorithm(StringRef text) {
 
 SmallVector<Algorithm> nn::algorithmsFor(ConvOp op, const LayoutOptions &options) {
   auto all = [](ArrayRef<int64_t> values) { return llvm::all_of(values, [](int64_t v) { return v == 1; }); };
-  switch (classifyConv(op, options)) {
+  ConvKind kind = classifyConv(op, options);
+  // The author may have chosen.
+  Knob chosen = knobOf(op);
+  if (chosen.structure == Knob::Structure::Winograd && kind == ConvKind::Winograd)
+    return {chosen.value == 4 ? Algorithm::Winograd4 : Algorithm::Winograd2};
+  if (chosen.structure == Knob::Structure::Direct && kind == ConvKind::Direct)
+    return {Algorithm::Direct};
+  switch (kind) {
   case ConvKind::None:
     return {};
   case ConvKind::Depthwise:

@@ -24,8 +24,7 @@ bool nn::isActivation(Value v) {
 
 ConvKind nn::classifyConv(ConvOp op, const LayoutOptions &options) {
   if (!isActivation(op.getX()) || !isActivation(op.getY()) || !elementsOf(op.getW()) ||
-      (op.getBias() && !elementsOf(op.getBias())) ||
-      llvm::any_of(op.getPads(), [](int64_t p) { return p < 0; }))
+      (op.getBias() && !elementsOf(op.getBias())))
     return ConvKind::None;
   bool narrow = !isF32(op.getX());
   if (narrow && !narrowOf(op, options))
@@ -47,6 +46,12 @@ ConvKind nn::classifyConv(ConvOp op, const LayoutOptions &options) {
   // Transforms cost as much as they save when there are few channels to share them, or few tiles for the
   // products.
   bool large = y[2] * y[3] >= 16 && w[0] >= 2 * options.lanes && w[1] >= 2 * options.lanes;
+  // The author may have chosen.
+  Knob::Structure chosen = knobOf(op).structure;
+  if (chosen == Knob::Structure::Winograd)
+    return ConvKind::Winograd;
+  if (chosen == Knob::Structure::Direct)
+    return ConvKind::Direct;
   if (!narrow && options.winograd && (w[2] == 3 || w[2] == 5) && w[3] == w[2] && all(op.getStrides(), 1) &&
       all(op.getDilations(), 1) && large)
     return ConvKind::Winograd;
@@ -147,7 +152,7 @@ void Layouts::join(dfg::NodeOp node) {
       add(v);
   auto unite = [&](Value a, Value b) { same.unionSets(a.getAsOpaquePointer(), b.getAsOpaquePointer()); };
   for (Operation &op : *node.getBodyBlock()) {
-    bool whole = isBlockwise(&op) || isPackedPool(&op);
+    bool whole = isBlockwise(&op) || isPackedPool(&op) || isa<InterpolateOp>(op);
     if (auto conv = dyn_cast<ConvOp>(op))
       whole = classifyConv(conv, options) == ConvKind::Depthwise;
     if (whole)
@@ -235,7 +240,8 @@ double Layouts::cost(unsigned index, int64_t block) const {
       total += places(conv.getY()) * taps * in * blocks(conv.getY(), of(conv.getY()));
       return;
     }
-    if (op->getNumResults() == 1 && isActivation(op->getResult(0)) && (isBlockwise(op) || isPackedPool(op)))
+    if (op->getNumResults() == 1 && isActivation(op->getResult(0)) &&
+        (isBlockwise(op) || isPackedPool(op) || isa<InterpolateOp>(op)))
       total += places(op->getResult(0)) * blocks(op->getResult(0), block);
     else
       // A copy to or from the plain layout, element by element.

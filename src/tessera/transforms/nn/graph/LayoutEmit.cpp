@@ -43,6 +43,7 @@ private:
   bool visitNarrowConv(ConvOp op, const Narrow &narrow);
   bool visitBlockwise(Operation *op);
   bool visitPool(PoolOp op);
+  bool visitInterpolate(InterpolateOp op);
   bool visitMean(ReduceOp op);
   bool visitMatmul(MatmulOp op);
   bool visitNarrowMatmul(MatmulOp op, const Narrow &narrow);
@@ -246,9 +247,30 @@ bool Emitter::visitPool(PoolOp op) {
   int64_t block = isPackedPool(op) ? layouts.blockOf(op.getY()) : 0;
   if (!block)
     return false;
+  // Negative pads cut off.
+  Pads outside, cut;
+  for (unsigned i = 0; i < 4; ++i) {
+    outside[i] = std::max<int64_t>(0, op.getPads()[i]);
+    cut[i] = std::min<int64_t>(0, op.getPads()[i]);
+  }
   define(op.getY(),
-         PackedPoolOp::create(b, op.getLoc(), op.getKind(), get(op.getX(), block, {}), op.getKernel(),
-                              op.getStrides(), op.getPads(), op.getDilations(), op.getCountPad()));
+         PackedPoolOp::create(b, op.getLoc(), op.getKind(), get(op.getX(), block, cut), op.getKernel(),
+                              op.getStrides(), outside, op.getDilations(), op.getCountPad()));
+  return true;
+}
+
+bool Emitter::visitInterpolate(InterpolateOp op) {
+  int64_t block = layouts.blockOf(op.getY());
+  if (!block)
+    return false;
+  SmallVector<Value> parts;
+  for (Value part : op.getParts())
+    parts.push_back(get(part, block, {}));
+  ArrayRef<int64_t> s = typeOf(op.getY()).getShape();
+  auto type = RankedTensorType::get({s[0], ceilDiv(s[1], block), s[2], s[3], block},
+                                    typeOf(op.getY()).getElementType());
+  define(op.getY(), InterpolateOp::create(b, op.getLoc(), type, parts, op.getRate(), op.getOffset(),
+                                          op.getRows(), op.getColumns()));
   return true;
 }
 
@@ -398,6 +420,8 @@ void Emitter::visit(Operation *op) {
     done = visitMatmul(matmul);
   else if (auto concat = dyn_cast<ConcatOp>(op))
     done = visitConcat(concat);
+  else if (auto interpolate = dyn_cast<InterpolateOp>(op))
+    done = visitInterpolate(interpolate);
   else
     done = visitBlockwise(op);
   if (done) {

@@ -100,6 +100,7 @@ LogicalResult nn::lowerToLinalg(dfg::NodeOp node) {
   populateWindow(patterns);
   populateNorm(patterns);
   populateSequence(patterns);
+  populateApprox(patterns);
   // Producers first: whether two extents are equal is read off what has been lowered.
   GreedyRewriteConfig config;
   config.setUseTopDownTraversal(true);

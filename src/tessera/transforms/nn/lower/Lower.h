@@ -32,5 +32,6 @@ void populateContract(RewritePatternSet &patterns); ///< matmul, einsum, convolu
 void populateWindow(RewritePatternSet &patterns);   ///< pools, lrn, resize, grid_sample, roi_align
 void populateNorm(RewritePatternSet &patterns);     ///< layer_norm, group_norm, softmax
 void populateSequence(RewritePatternSet &patterns); ///< recurrent, attention
+void populateApprox(RewritePatternSet &patterns);   ///< interpolate, noise
 
 } // namespace tessera::nn

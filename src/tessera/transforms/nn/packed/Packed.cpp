@@ -27,6 +27,9 @@ std::optional<Dot> packed::parseDot(StringRef word) {
 }
 
 bool packed::isPacked(Operation *op) {
+  // On blocks; that on planes is lowered with the others.
+  if (auto interpolate = dyn_cast<InterpolateOp>(op))
+    return cast<RankedTensorType>(interpolate.getY().getType()).getRank() == 5;
   return isa<PackedConvOp, PackedWinogradOp, PackedDepthwiseOp, PackedMatmulOp, PackedPoolOp, PackedMeanOp,
              PackOp, UnpackOp, HaloOp, CropOp>(op);
 }
@@ -116,6 +119,7 @@ std::string packed::describe(Operation *op, const Tiles &t) {
       })
       .Case([](PackedPoolOp) { return "pool on blocks"; })
       .Case([](PackedMeanOp) { return "mean of planes"; })
+      .Case([](InterpolateOp) { return "rows and columns put together, others between them"; })
       .Default([](Operation *) { return "copy between layouts"; });
 }
 
@@ -133,6 +137,7 @@ LogicalResult packed::lower(RewriterBase &rewriter, Operation *op, const Tiles &
       .Case([&](PackedMatmulOp o) { return lowerMatmul(rewriter, o, tiles, why); })
       .Case([&](PackedPoolOp o) { return lowerPool(rewriter, o, tiles, why); })
       .Case([&](PackedMeanOp o) { return lowerMean(rewriter, o, tiles, why); })
+      .Case([&](InterpolateOp o) { return lowerInterpolate(rewriter, o, tiles, why); })
       .Case([&](PackOp o) { return lowerPack(rewriter, o, tiles, why); })
       .Case([&](UnpackOp o) { return lowerUnpack(rewriter, o, tiles, why); })
       .Case([&](HaloOp o) { return lowerHalo(rewriter, o, tiles, why); })

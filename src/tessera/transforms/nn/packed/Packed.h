@@ -74,6 +74,8 @@ LogicalResult lowerDepthwise(RewriterBase &rewriter, PackedDepthwiseOp op, const
 LogicalResult lowerMatmul(RewriterBase &rewriter, PackedMatmulOp op, const Tiles &tiles, std::string &why);
 LogicalResult lowerPool(RewriterBase &rewriter, PackedPoolOp op, const Tiles &tiles, std::string &why);
 LogicalResult lowerMean(RewriterBase &rewriter, PackedMeanOp op, const Tiles &tiles, std::string &why);
+LogicalResult lowerInterpolate(RewriterBase &rewriter, InterpolateOp op, const Tiles &tiles,
+                               std::string &why);
 LogicalResult lowerPack(RewriterBase &rewriter, PackOp op, const Tiles &tiles, std::string &why);
 LogicalResult lowerUnpack(RewriterBase &rewriter, UnpackOp op, const Tiles &tiles, std::string &why);
 LogicalResult lowerHalo(RewriterBase &rewriter, HaloOp op, const Tiles &tiles, std::string &why);

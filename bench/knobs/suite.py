@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The suite knobs: one layer of a network under each of its knobs, against the same layer in f32, fast and strict.
+
+Each row's ratio is what the knob gains on that layer (peer_ms / ours_ms). Programs are measured in turn, a short run of each in a round. Knobs that
+only serve to study errors (docs/knobs.md) are shown with the rest: their ratio is about 1 or below.
+"""
+import array
+import json
+import math
+import os
+import random
+import subprocess
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+# name: (kind, input, weights, strides, pad). 3x3 and 1x1 layers of the size that residual networks have, a depthwise one, a product.
+LAYERS = {
+    "conv3x3-64-32x32": ("conv", "?x64x32x32", "64x64x3x3", 1, 1),
+    "conv3x3-256-8x8": ("conv", "?x256x8x8", "256x256x3x3", 1, 1),
+    "conv1x1-256-16x16": ("conv", "?x256x16x16", "256x256x1x1", 1, 0),
+    "conv5x5-32-32x32": ("conv", "?x32x32x32", "64x32x5x5", 1, 2),
+    "depthwise-256-16x16": ("depthwise", "?x256x16x16", "256x1x3x3", 1, 1),
+    "product-1024": ("matmul", "?x1024", "1024x1024", 1, 0),
+}
+KNOBS = ["f16", "bf16", "int8", "int4", "perforate-rows:1/2@0", "perforate-rows:1/3@0", "perforate-rows:1/4@0", "perforate-cols:1/2@0", "perforate-both:1/2@0",
+         "bf16+perforate-rows:1/2@0", "int8+perforate-rows:1/2@0", "int8+perforate-both:1/2@0", "sample-filter:1/2@0", "prune:2/4", "prune-blocks:0.5",
+         "direct", "winograd:2", "winograd:4", "promise:3"]
+
+
+def add_options(parser):
+    parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--knobs", default="", help="knobs, separated by commas; default: one of each kind")
+
+
+def program(kind, x, w, stride, pad):
+    """The layer as a graph, with weights that look random."""
+    shape = [int(e) for e in w.split("x")]
+    out = x.split("x")
+    attributes = ['nn.name = "layer"', "nn.range = array<f32: 0.0, 1.0>"]
+    if kind == "matmul":
+        out[1] = str(shape[1])
+    else:
+        out[1] = str(shape[0])
+        for d in (2, 3):
+            out[d] = str((int(out[d]) + 2 * pad - shape[d]) // stride + 1)
+        attributes += [f"strides = array<i64: {stride}, {stride}>", f"pads = array<i64: {pad}, {pad}, {pad}, {pad}>", "dilations = array<i64: 1, 1>"]
+        if kind == "depthwise":
+            attributes.append(f"groups = {shape[0]} : i64")
+    types = [f"tensor<{s}xf32>" for s in (x, w, "x".join(out))]
+    operands = f"{types[0]}, {types[1]}" if kind == "matmul" else f"({types[0]}, {types[1]})"
+    mnemonic = "matmul" if kind == "matmul" else "conv"
+    draw = random.Random(1)
+    numbers = array.array("f", (draw.uniform(-0.1, 0.1) for _ in range(math.prod(shape)))).tobytes().hex().upper()
+    return f"""dfg.graph @layer(%x: {types[0]}) -> (y: {types[2]}) {{
+  %y = dfg.node @net (%a = %x : {types[0]}) -> {types[2]} {{
+    %w = arith.constant dense<"0x{numbers}"> : {types[1]}
+    %1 = nn.{mnemonic} %a, %w {{{", ".join(attributes)}}} : {operands} -> {types[2]}
+    %2 = nn.unary relu %1 : {types[2]} -> {types[2]}
+    dfg.yield %2 : {types[2]}
+  }}
+  dfg.return %y : {types[2]}
+}}
+"""
+
+
+def call(command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError((done.stderr.strip().splitlines() or ["no message"])[0])
+    return done.stdout
+
+
+def reports(options):
+    tessera = os.path.join(options.build, "bin", "tessera")
+    work = os.path.join(options.build, "bench", "knobs")
+    os.makedirs(work, exist_ok=True)
+    found, failures = [], []
+    wanted = [k for k in options.knobs.split(",") if k] or KNOBS
+    for name, layer in LAYERS.items():
+        if options.only not in name:
+            continue
+        base = os.path.join(work, name)
+        with open(base + ".mlir", "w", encoding="utf-8") as file:
+            file.write(program(*layer))
+        programs = {"f32-fast": [], "f32-strict": ["--mode", "strict"]}
+        try:
+            call([tessera, "compile", base + ".mlir", "-o", base + ".tsr"])
+            (operation,) = json.loads(call([tessera, "explain", base + ".tsr", "--knobs", "--json"]))
+            has = operation["knobs"]
+            ranks = [k for k in has if k.startswith("low-rank")]
+            programs.update({knob: ["--knobs", "layer=" + knob] for knob in wanted + (ranks if not options.knobs else []) if knob in has})
+            for knob, flags in programs.items():
+                call([tessera, "install", base + ".tsr", "-o", f"{base}-{knob.replace('/', '_')}.tsx", *flags])
+        except RuntimeError as error:
+            failures.append(f"{name}: {error}")
+            continue
+        for threads in options.threads:
+            times = {knob: [] for knob in programs}
+            for _ in range(options.rounds):
+                for knob in programs:
+                    text = call([tessera, "bench", f"{base}-{knob.replace('/', '_')}.tsx", "--batch", str(options.batch), "--threads", str(threads),
+                                 "--seconds", "0.1", "--json", "-"])
+                    times[knob].append(json.loads(text)["best_ms"])
+            for knob in programs:
+                for peer in ("f32-fast", "f32-strict"):
+                    if knob not in ("f32-fast", "f32-strict"):
+                        found.append({"case": name, "config": f"{knob}, batch {options.batch}, {threads} thread{'s' if threads > 1 else ''}",
+                                      "peer": peer, "ours": times[knob], "peer_times": times[peer]})
+    return found, failures
