@@ -28,7 +28,7 @@ KNOBS = ["f16", "bf16", "int8", "int4", "perforate-rows:1/2@0", "perforate-rows:
 
 
 def add_options(parser):
-    parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--batch", type=int, default=1, help="images; on a machine that others use, runs longer than a time slice look slower than they are")
     parser.add_argument("--knobs", default="", help="knobs, separated by commas; default: one of each kind")
 
 
