@@ -25,7 +25,10 @@ extern char **environ;
 using namespace tessera;
 using namespace tessera::hetero;
 
+std::atomic<bool> hetero::stopped = false;
+
 void hetero::stop(const char *graph, const std::string &text) {
+  stopped = true;
   std::fflush(stdout);
   std::fprintf(stderr, "error: launch of '%s': %s\n", graph, text.c_str());
   std::exit(1);

@@ -5,6 +5,7 @@
 
 #include "tessera/runtime/Hetero.h"
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,8 @@ Ready &getReady(tsr_hetero_graph &graph);
 
 /// Ends the process: markers have no way to report a mistake.
 [[noreturn]] void stop(const char *graph, const std::string &text);
+/// That has happened: whoever stops may hold a stream's locks, so nobody waits for streams any more.
+extern std::atomic<bool> stopped;
 
 /// One launch and its buffers.
 struct Launch {

@@ -72,7 +72,7 @@ struct Open {
 static Open &getOpen() {
   static Open *open = [] {
     std::atexit([] {
-      while (!getOpen().streams.empty())
+      while (!stopped && !getOpen().streams.empty())
         endStream(getOpen().streams.begin()->first);
     });
     return new Open;
