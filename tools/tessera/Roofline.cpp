@@ -100,6 +100,10 @@ static uint64_t readAll(const std::vector<uint64_t> &data) {
   return all[0] ^ all[7];
 }
 
+// Nobody reads the results. Stores to a variable that is never read are optimised away with all that led to
+// them, so the compiler is told of a reader, and that memory may have changed since.
+template <typename T> static void use(T value) { asm volatile("" : : "g"(&value) : "memory"); }
+
 // Runs `work` on all threads at once, `rounds` times; the best round's seconds.
 template <typename Work> static double best(unsigned threads, int rounds, Work work) {
   double least = 1e9;
@@ -146,21 +150,17 @@ Roofline measureRoofline(unsigned threads) {
     lanes = 8;
   }
 #endif
-  // Results that nobody reads, so that nothing is optimised away.
-  static std::atomic<float> keep;
   const long rounds = 400000;
-  double time =
-      best(result.threads, 4, [&](unsigned) { keep.store(kernel(rounds), std::memory_order_relaxed); });
+  double time = best(result.threads, 4, [&](unsigned) { use(kernel(rounds)); });
   result.gflops = 2.0 * 12 * lanes * double(rounds) * result.threads / time / 1e9;
 
-  static std::atomic<uint64_t> keepSum;
   const uint64_t l2 = cpu.l2 ? cpu.l2 : 1 << 20;
   result.cacheBytes = double(l2) * result.threads;
   auto bandwidth = [&](uint64_t bytes, int passes) {
     std::vector<std::vector<uint64_t>> data(result.threads, std::vector<uint64_t>(bytes / 8, 1));
     double t = best(result.threads, 4, [&](unsigned i) {
       for (int p = 0; p < passes; ++p)
-        keepSum.store(readAll(data[i]), std::memory_order_relaxed);
+        use(readAll(data[i]));
     });
     return double(bytes) * passes * result.threads / t / 1e9;
   };
