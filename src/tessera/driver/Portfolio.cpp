@@ -82,16 +82,7 @@ private:
 } // namespace
 
 static std::string textOf(std::optional<nn::Algorithm> algorithm, const nn::packed::Tiles &t) {
-  std::string text = algorithm ? nn::nameOf(*algorithm).str() : "product";
-  for (auto [word, v] : {std::pair<const char *, int64_t>{"rows", t.rows},
-                         {"columns", t.columns},
-                         {"blocks", t.blocks},
-                         {"unroll", t.unroll},
-                         {"task", t.task},
-                         {"split", t.split}})
-    if (v)
-      text += " " + std::string(word) + " " + std::to_string(v);
-  return text;
+  return (algorithm ? nn::nameOf(*algorithm).str() : "product") + nn::packed::spellNumbers(t);
 }
 
 // The layer in a program that was made from it.

@@ -54,8 +54,8 @@ TEST(Monitor, ReadsWhatAMachineShows) {
   machine.put("/sys/class/thermal/thermal_zone1/temp", "64500");
   machine.load(10, 2, 0);
   machine.package(100);
-  machine.put("/proc/self/cgroup", "0::/user/work");
-  machine.put("/sys/fs/cgroup/user/work/cpu.max", "max 100000");
+  machine.put("/proc/self/cgroup", "0::/user/job");
+  machine.put("/sys/fs/cgroup/user/job/cpu.max", "max 100000");
   machine.put("/sys/fs/cgroup/user/cpu.max", "150000 100000");
   machine.put("/sys/fs/cgroup/user/cpu.stat", "usage_usec 5\nthrottled_usec 1000");
   Monitor monitor(machine.root, 50);

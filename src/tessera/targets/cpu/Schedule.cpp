@@ -161,15 +161,7 @@ static bool writePacked(Writer &out, func::FuncOp trial, const TargetInfo &info)
       if (!layer)
         continue;
       nn::packed::Tiles t = nn::packed::chooseTiles(layer, machine);
-      std::string name = ("%p" + Twine(number)).str(), text;
-      for (auto [word, v] : {std::pair<const char *, int64_t>{"rows", t.rows},
-                             {"columns", t.columns},
-                             {"blocks", t.blocks},
-                             {"unroll", t.unroll},
-                             {"task", t.task},
-                             {"split", t.split}})
-        if (v)
-          text += " " + std::string(word) + " " + std::to_string(v);
+      std::string name = ("%p" + Twine(number)).str(), text = nn::packed::spellNumbers(t);
       if (t.dot != nn::packed::Dot::Plain)
         text += " dot \"" + nn::packed::stringifyDot(t.dot).str() + "\"";
       out.line(name + " = transform.structured.match ops{[\"" + layer->getName().getStringRef() +

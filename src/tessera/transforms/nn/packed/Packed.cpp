@@ -34,6 +34,19 @@ bool packed::isPacked(Operation *op) {
              PackOp, UnpackOp, HaloOp, CropOp>(op);
 }
 
+std::string packed::spellNumbers(const Tiles &t) {
+  std::string text;
+  for (auto [word, v] : {std::pair<const char *, int64_t>{"rows", t.rows},
+                         {"columns", t.columns},
+                         {"blocks", t.blocks},
+                         {"unroll", t.unroll},
+                         {"task", t.task},
+                         {"split", t.split}})
+    if (v)
+      text += " " + std::string(word) + " " + std::to_string(v);
+  return text;
+}
+
 int64_t packed::stepOf(Dot dot) {
   return dot == Dot::Plain ? 1 : dot == Dot::Vnni || dot == Dot::Usdot ? 4 : 2;
 }

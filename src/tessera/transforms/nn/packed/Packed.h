@@ -60,6 +60,8 @@ Tiles chooseTiles(Operation *op, const Machine &machine);
 /// Numbers that may be better: the chosen ones first, then a few that differ in one respect each.
 SmallVector<Tiles> tileCandidates(Operation *op, const Machine &machine);
 std::string describe(Operation *op, const Tiles &tiles);
+/// The numbers that are given, as a script spells them: " rows 4 columns 6".
+std::string spellNumbers(const Tiles &tiles);
 
 /// Rewrites one operation and what it takes into its stores. On failure nothing has changed, and `why` says
 /// what stands against it.
