@@ -170,8 +170,9 @@ NullDevice::Engine::~Engine() {
     thread.join();
 }
 
-void NullDevice::Engine::push(unsigned lanes, std::function<void()> job) {
+void NullDevice::Engine::push(unsigned mostAtOnce, std::function<void()> job) {
   std::lock_guard<std::mutex> lock(mutex);
+  lanes = mostAtOnce;
   while (threads.size() < lanes)
     threads.emplace_back([this] { loop(); });
   jobs.push_back(std::move(job));
@@ -181,14 +182,18 @@ void NullDevice::Engine::push(unsigned lanes, std::function<void()> job) {
 void NullDevice::Engine::loop() {
   std::unique_lock<std::mutex> lock(mutex);
   for (;;) {
-    ready.wait(lock, [&] { return stopping || !jobs.empty(); });
+    // There may be more threads than lanes: the device may have had more of them before.
+    ready.wait(lock, [&] { return stopping || (!jobs.empty() && running < lanes); });
     if (jobs.empty())
       return;
     std::function<void()> job = std::move(jobs.front());
     jobs.pop_front();
+    ++running;
     lock.unlock();
     job();
     lock.lock();
+    --running;
+    ready.notify_one();
   }
 }
 

@@ -78,7 +78,7 @@ private:
   class Engine {
   public:
     ~Engine();
-    void push(unsigned lanes, std::function<void()> job);
+    void push(unsigned mostAtOnce, std::function<void()> job);
 
   private:
     void loop();
@@ -86,6 +86,7 @@ private:
     std::condition_variable ready;
     std::deque<std::function<void()>> jobs;
     std::vector<std::thread> threads;
+    unsigned lanes = 0, running = 0;
     bool stopping = false;
   };
 
