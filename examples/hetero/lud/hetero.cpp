@@ -2,21 +2,31 @@
 #include "problem.hpp"
 #include <tessera/hetero.h>
 
-// A block of columns at a time: factor the panel, solve the block row, update the rest by a matrix product.
+// A block of columns at a time: factor the block on the diagonal, solve the rows below it and the columns
+// beside it, update the rest by a matrix product.
 static constexpr int block = 32;
 
 static void panel(float *a, size_t aBytes, float *low, size_t lowBytes, float *up, size_t upBytes, int n,
                   int k, int width, int rest) {
   void *section = __hetero_section_begin();
-  void *task = __hetero_task_begin(4, a, aBytes, n, k, width, 1, a, aBytes, "panel");
+  void *task = __hetero_task_begin(4, a, aBytes, n, k, width, 1, a, aBytes, "diagonal");
   for (int c = 0; c < width; ++c)
-    for (int i = k + c + 1; i < n; ++i) {
+    for (int i = k + c + 1; i < k + width; ++i) {
       float f = a[i * n + k + c] / a[(k + c) * n + k + c];
       a[i * n + k + c] = f;
       for (int j = c + 1; j < width; ++j)
         a[i * n + k + j] -= f * a[(k + c) * n + k + j];
     }
   __hetero_task_end(task);
+  for (int i = 0; i < rest; ++i) {
+    __hetero_parallel_loop(1, 5, a, aBytes, n, k, width, rest, 1, a, aBytes, "column");
+    for (int c = 0; c < width; ++c) {
+      float f = a[(k + width + i) * n + k + c] / a[(k + c) * n + k + c];
+      a[(k + width + i) * n + k + c] = f;
+      for (int j = c + 1; j < width; ++j)
+        a[(k + width + i) * n + k + j] -= f * a[(k + c) * n + k + j];
+    }
+  }
   for (int j = 0; j < rest; ++j) {
     __hetero_parallel_loop(1, 5, a, aBytes, n, k, width, rest, 1, a, aBytes, "row");
     for (int c = 0; c < width; ++c)

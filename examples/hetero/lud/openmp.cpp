@@ -8,7 +8,14 @@ void Lud::openmp() {
   for (int k = 0; k < n; k += block) {
     int width = std::min(block, n - k), next = k + width;
     for (int c = k; c < next; ++c)
-      for (int i = c + 1; i < n; ++i) {
+      for (int i = c + 1; i < next; ++i) {
+        float f = a[size_t(i) * n + c] /= a[size_t(c) * n + c];
+        for (int j = c + 1; j < next; ++j)
+          a[size_t(i) * n + j] -= f * a[size_t(c) * n + j];
+      }
+#pragma omp parallel for schedule(static)
+    for (int i = next; i < n; ++i)
+      for (int c = k; c < next; ++c) {
         float f = a[size_t(i) * n + c] /= a[size_t(c) * n + c];
         for (int j = c + 1; j < next; ++j)
           a[size_t(i) * n + j] -= f * a[size_t(c) * n + j];
