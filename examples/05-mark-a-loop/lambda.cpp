@@ -25,8 +25,7 @@ int main() {
   blur(image.data(), blurred.data(), height, width);
   for (int x = width / 2 - 2; x < width / 2 + 2; ++x)
     std::printf("%g ", blurred[5 * width + x]);
-  tessera::span pixels(blurred.data(), height * width);
   float most = tessera::reduce(tessera::maximum, tessera::extent(height * width), 0.0f,
-                               [=](size_t i) { return pixels[i]; });
+                               [&](size_t i) { return blurred[i]; });
   std::printf("at most %g\n", most);
 }

@@ -119,6 +119,20 @@ inline T __hetero_atomic_cas(T *element, E expected, V desired) noexcept {
   __atomic_compare_exchange(element, &seen, &next, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   return seen;
 }
+
+/** Inside a parallel loop: `*all = combine(*all, one)` by an operation of one's own, a function or a lambda
+ * of two numbers. It is associative and commutative, and a combination with `identity`, a constant, changes
+ * nothing: iterations are combined in any order. */
+template <typename T> struct __hetero_number {
+  typedef T type;
+};
+template <typename T>
+inline void __hetero_combine(T *all, typename __hetero_number<T>::type one,
+                             typename __hetero_number<T>::type (*combine)(typename __hetero_number<T>::type,
+                                                                          typename __hetero_number<T>::type),
+                             typename __hetero_number<T>::type) {
+  *all = combine(*all, one);
+}
 #endif
 
 #endif

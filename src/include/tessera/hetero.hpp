@@ -1,26 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Hetero-C++ without markers: loops are lambdas, buffers are views with extents, and nothing is counted.
+// Hetero-C++ without markers: loops are lambdas, memory is spans with extents, and nothing is counted.
 //
-//   tessera::parallel_for(tessera::extent(n), [](size_t i, float a, auto x, auto y) { y[i] = a * x[i] + y[i];
-//   },
-//                         a, tessera::in(x, n), tessera::inout(y, n));
+//   tessera::span x(px, n);
+//   tessera::span y(py, n);
+//   tessera::parallel_for(tessera::extent(n), [=](size_t i) { y[i] = a * x[i] + y[i]; });
 //
-// The lambda captures nothing: what it uses follows it and comes back as its parameters, numbers as they are
-// and views as views. `tessera cc` makes of each call the graph that the markers of hetero.h would give.
+// `tessera cc` makes of each call the graph that the markers of hetero.h would give: what the lambda captures
+// are the inputs. docs/hetero-cpp.md has the list of all there is.
 #ifndef TESSERA_HETERO_HPP
 #define TESSERA_HETERO_HPP
 
 #include <tessera/hetero.h>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <iterator>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 namespace tessera {
+
+/// A text as an argument of a template: the name of a loop, or the targets that it may run on.
+template <size_t Size> struct text {
+  char characters[Size];
+  consteval text(const char (&from)[Size]) {
+    for (size_t i = 0; i < Size; ++i)
+      characters[i] = from[i];
+  }
+};
 
 /// How often a loop runs, in up to three dimensions.
 template <size_t Rank> struct extents {
@@ -28,27 +37,17 @@ template <size_t Rank> struct extents {
 };
 template <std::integral... N> extents<sizeof...(N)> extent(N... n) {
   static_assert(sizeof...(N) >= 1 && sizeof...(N) <= 3, "a loop has one to three dimensions");
-  return {{static_cast<size_t>(n)...}};
+  return {{static_cast<size_t>(n > 0 ? n : 0)...}};
 }
 
-/// Memory with its extents, as a lambda sees it: v[i], v(i, j), v(i, j, k).
-template <typename T, size_t Rank> struct view {
-  T *memory;
-  size_t columns, depth;
-
-  T &operator[](size_t i) const { return memory[i]; }
-  T &operator()(size_t i) const { return memory[i]; }
-  T &operator()(size_t i, size_t j) const {
-    static_assert(Rank >= 2, "this view has one dimension");
-    return memory[i * columns + j];
-  }
-  T &operator()(size_t i, size_t j, size_t k) const {
-    static_assert(Rank == 3, "this view has fewer than three dimensions");
-    return memory[(i * columns + j) * depth + k];
-  }
+/// A vector, an array, or whatever keeps its elements side by side.
+template <typename R>
+concept elements = requires(R &range) {
+  { *std::data(range) };
+  { std::size(range) } -> std::convertible_to<size_t>;
 };
 
-/// Memory with its extents that lambdas may capture.
+/// Memory with its extents, for lambdas to capture: v[i], v(i, j), v(i, j, k).
 template <typename T, size_t Rank = 1> struct span {
   T *memory __hetero_count(rows * columns * depth);
   size_t rows, columns = 1, depth = 1;
@@ -62,6 +61,11 @@ template <typename T, size_t Rank = 1> struct span {
     if constexpr (Rank > 2)
       depth = e[2];
   }
+  template <elements R>
+    requires(Rank == 1)
+  explicit span(R &range) : memory(std::data(range)), rows(std::size(range)) {}
+
+  size_t size() const { return rows * columns * depth; }
   T &operator[](size_t i) const { return memory[i]; }
   T &operator()(size_t i) const { return memory[i]; }
   T &operator()(size_t i, size_t j) const {
@@ -74,44 +78,29 @@ template <typename T, size_t Rank = 1> struct span {
   }
 };
 template <typename T, typename... N> span(T *, N...) -> span<T, sizeof...(N)>;
-
-/// Memory as it is passed: read only, or written as well.
-template <typename T, size_t Rank, bool Written> struct object {
-  T *memory;
-  size_t rows, columns, depth;
-};
-template <typename T, std::integral... N> object<const T, sizeof...(N), false> in(const T *memory, N... n) {
-  static_assert(sizeof...(N) >= 1 && sizeof...(N) <= 3, "a view has one to three extents");
-  size_t e[3] = {static_cast<size_t>(n)...};
-  return {memory, e[0], sizeof...(N) > 1 ? e[1] : 1, sizeof...(N) > 2 ? e[2] : 1};
-}
-template <typename T, std::integral... N> object<T, sizeof...(N), true> inout(T *memory, N... n) {
-  static_assert(!std::is_const_v<T>, "what is written cannot be const");
-  static_assert(sizeof...(N) >= 1 && sizeof...(N) <= 3, "a view has one to three extents");
-  size_t e[3] = {static_cast<size_t>(n)...};
-  return {memory, e[0], sizeof...(N) > 1 ? e[1] : 1, sizeof...(N) > 2 ? e[2] : 1};
-}
-/// Memory that the loop writes and does not read.
-template <typename T, std::integral... N> auto out(T *memory, N... n) { return inout(memory, n...); }
+template <elements R> span(R &range) -> span<std::remove_reference_t<decltype(*std::data(range))>, 1>;
 
 /// How values of iterations combine.
 struct sum_of {
-  template <typename T> static void combine(T &all, T one) { all += one; }
+  template <typename T> static T combine(T a, T b) { return a + b; }
 };
 struct product_of {
-  template <typename T> static void combine(T &all, T one) { all *= one; }
+  template <typename T> static T combine(T a, T b) { return a * b; }
 };
 struct minimum_of {
-  template <typename T> static void combine(T &all, T one) { all = std::min(all, one); }
+  template <typename T> static T combine(T a, T b) { return b < a ? b : a; }
 };
 struct maximum_of {
-  template <typename T> static void combine(T &all, T one) { all = std::max(all, one); }
+  template <typename T> static T combine(T a, T b) { return a < b ? b : a; }
 };
 struct and_of {
-  template <typename T> static void combine(T &all, T one) { all &= one; }
+  template <typename T> static T combine(T a, T b) { return a & b; }
 };
 struct or_of {
-  template <typename T> static void combine(T &all, T one) { all |= one; }
+  template <typename T> static T combine(T a, T b) { return a | b; }
+};
+struct xor_of {
+  template <typename T> static T combine(T a, T b) { return a ^ b; }
 };
 inline constexpr sum_of sum;
 inline constexpr product_of product;
@@ -119,231 +108,163 @@ inline constexpr minimum_of minimum;
 inline constexpr maximum_of maximum;
 inline constexpr and_of bits_and;
 inline constexpr or_of bits_or;
+inline constexpr xor_of bits_xor;
 
-/// From here on: how arguments travel. Written buffers come first, as pairs of a pointer and its size; then,
-/// in the order of the call, numbers, other buffers, and the inner extents of all.
-namespace detail {
-
-template <typename A> struct traits {
-  static_assert(std::is_arithmetic_v<A> || std::is_enum_v<A>,
-                "pass numbers, and memory as tessera::in, out or inout");
-  static constexpr size_t objects = 1, outs = 0, ins = 1;
-  using type = A;
-  static std::tuple<> written(const A &) { return {}; }
-  static std::tuple<A> rest(const A &a) { return {a}; }
+/// An operation of one's own: associative and commutative, with an identity that changes nothing.
+/// `tessera::operation<0.0f>([](float a, float b) { return std::hypot(a, b); })`
+template <auto Identity, typename F> struct operation_of {
+  static constexpr auto identity = Identity;
+  template <typename T> static T combine(T a, T b) { return F{}(a, b); }
 };
-template <typename T, size_t Rank, bool Written> struct traits<object<T, Rank, Written>> {
-  static constexpr size_t objects = Rank, outs = Written ? 2 : 0, ins = (Written ? 0 : 2) + Rank - 1;
-  using type = view<T, Rank>;
-  static auto memory(const object<T, Rank, Written> &o) {
-    return std::tuple<T *, size_t>(o.memory, o.rows * o.columns * o.depth * sizeof(T));
-  }
-  static auto inner(const object<T, Rank, Written> &o) {
-    if constexpr (Rank == 1)
-      return std::tuple<>();
-    else if constexpr (Rank == 2)
-      return std::tuple<size_t>(o.columns);
-    else
-      return std::tuple<size_t, size_t>(o.columns, o.depth);
-  }
-  static auto written(const object<T, Rank, Written> &o) {
-    if constexpr (Written)
-      return memory(o);
-    else
-      return std::tuple<>();
-  }
-  static auto rest(const object<T, Rank, Written> &o) {
-    if constexpr (Written)
-      return inner(o);
-    else
-      return std::tuple_cat(memory(o), inner(o));
-  }
-};
-
-/// Where the K-th argument's pieces are.
-template <size_t K, typename... A> struct position {
-  static constexpr size_t count(const size_t *each, size_t n) {
-    size_t sum = 0;
-    for (size_t i = 0; i < n; ++i)
-      sum += each[i];
-    return sum;
-  }
-  static constexpr size_t outs[] = {traits<A>::outs..., 0}, ins[] = {traits<A>::ins..., 0};
-  static constexpr size_t out = count(outs, K), in = count(outs, sizeof...(A)) + count(ins, K);
-};
-
-template <size_t K, typename H, typename... R> inline auto nth(H head, R... rest) {
-  if constexpr (K == 0)
-    return head;
-  else
-    return nth<K - 1>(rest...);
+template <auto Identity, typename F> constexpr operation_of<Identity, F> operation(F) {
+  static_assert(std::is_empty_v<F>, "an operation captures nothing: it depends on its two numbers alone");
+  return {};
 }
 
-template <typename A, size_t Out, size_t In> struct argument {
-  template <typename... P> static A get(P... flat) { return nth<In>(flat...); }
-};
-template <typename T, size_t Rank, bool Written, size_t Out, size_t In>
-struct argument<object<T, Rank, Written>, Out, In> {
-  static constexpr size_t at = In + (Written ? 0 : 2);
-  template <typename... P> static view<T, Rank> get(P... flat) {
-    if constexpr (Rank == 1)
-      return {nth<Written ? Out : In>(flat...), 1, 1};
-    else if constexpr (Rank == 2)
-      return {nth<Written ? Out : In>(flat...), nth<at>(flat...), 1};
-    else
-      return {nth<Written ? Out : In>(flat...), nth<at>(flat...), nth<at + 1>(flat...)};
-  }
-};
+namespace detail {
 
-template <typename... T> struct list {};
+template <typename Op, typename T> void combine(T *all, T one) {
+  if constexpr (requires { Op::identity; })
+    __hetero_combine(all, one, Op::combine, Op::identity);
+  else
+    *all = Op::combine(*all, one);
+}
 
-/// The loops themselves: what the markers would say.
-template <typename F, typename K, typename A, typename O, typename I> struct loop;
-template <typename F, size_t... K, typename... A, typename... O, typename... I>
-struct loop<F, std::index_sequence<K...>, list<A...>, std::tuple<O...>, std::tuple<I...>> {
-  static constexpr unsigned objects = (0 + ... + traits<A>::objects), outputs = sizeof...(O) / 2;
+template <text Targets> inline constexpr bool hinted = Targets.characters[0] != 0;
 
-  static void parallel_for(size_t n, O... o, I... i) {
+/// The loops themselves: what the markers would say. A lambda is passed as what it is, a structure of its
+/// captures.
+template <text Name, text Targets, typename F> struct loop {
+  static void parallel_for(size_t n, F *body, size_t bytes) {
     for (size_t x = 0; x < n; ++x) {
-      __hetero_parallel_loop(1, objects + 1, n, o..., i..., outputs, o..., "loop");
-      F body{};
-      body(x, argument<A, position<K, A...>::out, position<K, A...>::in>::get(o..., i...)...);
-    }
-  }
-  static void parallel_for_2(size_t n, size_t m, O... o, I... i) {
-    for (size_t y = 0; y < n; ++y)
-      for (size_t x = 0; x < m; ++x) {
-        __hetero_parallel_loop(2, objects + 2, n, m, o..., i..., outputs, o..., "loop");
-        F body{};
-        body(y, x, argument<A, position<K, A...>::out, position<K, A...>::in>::get(o..., i...)...);
-      }
-  }
-  static void parallel_for_3(size_t n, size_t m, size_t l, O... o, I... i) {
-    for (size_t z = 0; z < n; ++z)
-      for (size_t y = 0; y < m; ++y)
-        for (size_t x = 0; x < l; ++x) {
-          __hetero_parallel_loop(3, objects + 3, n, m, l, o..., i..., outputs, o..., "loop");
-          F body{};
-          body(z, y, x, argument<A, position<K, A...>::out, position<K, A...>::in>::get(o..., i...)...);
-        }
-  }
-  static void launch(extents<1> e, O... o, I... i) {
-    __hetero_wait(__hetero_launch((void *)parallel_for, objects + 1, e.count[0], o..., i..., outputs, o...));
-  }
-  static void launch(extents<2> e, O... o, I... i) {
-    __hetero_wait(__hetero_launch((void *)parallel_for_2, objects + 2, e.count[0], e.count[1], o..., i...,
-                                  outputs, o...));
-  }
-  static void launch(extents<3> e, O... o, I... i) {
-    __hetero_wait(__hetero_launch((void *)parallel_for_3, objects + 3, e.count[0], e.count[1], e.count[2],
-                                  o..., i..., outputs, o...));
-  }
-};
-
-template <typename Op, typename T, typename F, typename K, typename A, typename I> struct reduction;
-template <typename Op, typename T, typename F, size_t... K, typename... A, typename... I>
-struct reduction<Op, T, F, std::index_sequence<K...>, list<A...>, std::tuple<I...>> {
-  static constexpr unsigned objects = (0 + ... + traits<A>::objects);
-
-  static void reduce(size_t n, T *result, size_t resultBytes, I... i) {
-    for (size_t x = 0; x < n; ++x) {
-      __hetero_parallel_loop(1, objects + 2, n, result, resultBytes, i..., 1, result, resultBytes, "reduce");
-      F body{};
-      Op::combine(*result, static_cast<T>(body(
-                               x, argument<A, position<K, A...>::out, position<K, A...>::in>::get(i...)...)));
-    }
-  }
-  static T launch(extents<1> e, T start, I... i) {
-    __hetero_wait(__hetero_launch((void *)reduce, objects + 2, e.count[0], &start, sizeof(T), i..., 1, &start,
-                                  sizeof(T)));
-    return start;
-  }
-};
-
-/// A lambda that captures is passed as what it is, a structure of its captures.
-template <typename F> struct captured {
-  static void parallel_for(size_t n, F *body, size_t bodyBytes) {
-    for (size_t x = 0; x < n; ++x) {
-      __hetero_parallel_loop(1, 2, n, body, bodyBytes, 1, body, bodyBytes, "loop");
+      __hetero_parallel_loop(1, 2, n, body, bytes, 1, body, bytes, Name.characters);
+      if constexpr (hinted<Targets>)
+        __hetero_hint(Targets.characters);
       (*body)(x);
     }
   }
-  static void parallel_for_2(size_t n, size_t m, F *body, size_t bodyBytes) {
+  static void parallel_for_2(size_t n, size_t m, F *body, size_t bytes) {
     for (size_t y = 0; y < n; ++y)
       for (size_t x = 0; x < m; ++x) {
-        __hetero_parallel_loop(2, 3, n, m, body, bodyBytes, 1, body, bodyBytes, "loop");
+        __hetero_parallel_loop(2, 3, n, m, body, bytes, 1, body, bytes, Name.characters);
+        if constexpr (hinted<Targets>)
+          __hetero_hint(Targets.characters);
         (*body)(y, x);
       }
   }
-  static void parallel_for_3(size_t n, size_t m, size_t l, F *body, size_t bodyBytes) {
+  static void parallel_for_3(size_t n, size_t m, size_t l, F *body, size_t bytes) {
     for (size_t z = 0; z < n; ++z)
       for (size_t y = 0; y < m; ++y)
         for (size_t x = 0; x < l; ++x) {
-          __hetero_parallel_loop(3, 4, n, m, l, body, bodyBytes, 1, body, bodyBytes, "loop");
+          __hetero_parallel_loop(3, 4, n, m, l, body, bytes, 1, body, bytes, Name.characters);
+          if constexpr (hinted<Targets>)
+            __hetero_hint(Targets.characters);
           (*body)(z, y, x);
         }
   }
   static void launch(extents<1> e, F &body) {
-    __hetero_wait(
-        __hetero_launch((void *)parallel_for, 2, e.count[0], &body, sizeof(F), 1, &body, sizeof(F)));
+    __hetero_wait(__hetero_launch((void *)parallel_for, 2, e.count[0], &body, sizeof(F), 1, &body, sizeof(F),
+                                  Name.characters));
   }
   static void launch(extents<2> e, F &body) {
     __hetero_wait(__hetero_launch((void *)parallel_for_2, 3, e.count[0], e.count[1], &body, sizeof(F), 1,
-                                  &body, sizeof(F)));
+                                  &body, sizeof(F), Name.characters));
   }
   static void launch(extents<3> e, F &body) {
     __hetero_wait(__hetero_launch((void *)parallel_for_3, 4, e.count[0], e.count[1], e.count[2], &body,
-                                  sizeof(F), 1, &body, sizeof(F)));
+                                  sizeof(F), 1, &body, sizeof(F), Name.characters));
   }
 };
-template <typename Op, typename T, typename F> struct captured_reduction {
-  static void reduce(size_t n, T *result, size_t resultBytes, F *body, size_t bodyBytes) {
+
+template <text Name, text Targets, typename Op, typename T, typename F> struct reduction {
+  static void reduce(size_t n, T *all, size_t allBytes, F *body, size_t bytes) {
     for (size_t x = 0; x < n; ++x) {
-      __hetero_parallel_loop(1, 3, n, result, resultBytes, body, bodyBytes, 1, result, resultBytes, "reduce");
-      Op::combine(*result, static_cast<T>((*body)(x)));
+      __hetero_parallel_loop(1, 3, n, all, allBytes, body, bytes, 1, all, allBytes, Name.characters);
+      if constexpr (hinted<Targets>)
+        __hetero_hint(Targets.characters);
+      combine<Op, T>(all, (*body)(x));
     }
   }
-  static T launch(extents<1> e, T start, F &body) {
-    __hetero_wait(__hetero_launch((void *)reduce, 3, e.count[0], &start, sizeof(T), &body, sizeof(F), 1,
-                                  &start, sizeof(T)));
-    return start;
+  static void reduce_2(size_t n, size_t m, T *all, size_t allBytes, F *body, size_t bytes) {
+    for (size_t y = 0; y < n; ++y)
+      for (size_t x = 0; x < m; ++x) {
+        __hetero_parallel_loop(2, 4, n, m, all, allBytes, body, bytes, 1, all, allBytes, Name.characters);
+        if constexpr (hinted<Targets>)
+          __hetero_hint(Targets.characters);
+        combine<Op, T>(all, (*body)(y, x));
+      }
+  }
+  static void reduce_3(size_t n, size_t m, size_t l, T *all, size_t allBytes, F *body, size_t bytes) {
+    for (size_t z = 0; z < n; ++z)
+      for (size_t y = 0; y < m; ++y)
+        for (size_t x = 0; x < l; ++x) {
+          __hetero_parallel_loop(3, 5, n, m, l, all, allBytes, body, bytes, 1, all, allBytes,
+                                 Name.characters);
+          if constexpr (hinted<Targets>)
+            __hetero_hint(Targets.characters);
+          combine<Op, T>(all, (*body)(z, y, x));
+        }
+  }
+  static void launch(extents<1> e, T &all, F &body) {
+    __hetero_wait(__hetero_launch((void *)reduce, 3, e.count[0], &all, sizeof(T), &body, sizeof(F), 1, &all,
+                                  sizeof(T), Name.characters));
+  }
+  static void launch(extents<2> e, T &all, F &body) {
+    __hetero_wait(__hetero_launch((void *)reduce_2, 4, e.count[0], e.count[1], &all, sizeof(T), &body,
+                                  sizeof(F), 1, &all, sizeof(T), Name.characters));
+  }
+  static void launch(extents<3> e, T &all, F &body) {
+    __hetero_wait(__hetero_launch((void *)reduce_3, 5, e.count[0], e.count[1], e.count[2], &all, sizeof(T),
+                                  &body, sizeof(F), 1, &all, sizeof(T), Name.characters));
   }
 };
 
 } // namespace detail
 
-/// Runs `body(i…, arguments…)` for all indices, in any order and at the same time. What the lambda uses
-/// follows it as arguments, or is captured by value: numbers, and memory as `tessera::span` or `std::span`.
-template <size_t Rank, typename F, typename... A>
-void parallel_for(extents<Rank> count, F body, const A &...arguments) {
-  if constexpr (std::is_empty_v<F>) {
-    auto written = std::tuple_cat(detail::traits<A>::written(arguments)...);
-    auto rest = std::tuple_cat(detail::traits<A>::rest(arguments)...);
-    static_assert(std::tuple_size_v<decltype(written)> != 0,
-                  "the loop has no effect: pass what it writes as tessera::out or inout, or capture it");
-    using loop = detail::loop<F, std::make_index_sequence<sizeof...(A)>, detail::list<A...>,
-                              decltype(written), decltype(rest)>;
-    std::apply([&](auto... each) { loop::launch(count, each...); }, std::tuple_cat(written, rest));
-  } else {
-    static_assert(sizeof...(A) == 0, "a lambda that captures takes no arguments: capture all that it uses");
-    detail::captured<F>::launch(count, body);
-  }
+/// Runs `body(i…)` for all indices, in any order and at the same time. The lambda captures what it uses:
+/// numbers, `tessera::span`, `std::span`, and by reference vectors and numbers that the iterations combine.
+template <text Name = "parallel_for", text Targets = "", size_t Rank, typename F>
+void parallel_for(extents<Rank> count, F body) {
+  static_assert(!std::is_empty_v<F>, "the loop has no effect: let the lambda capture what it writes");
+  detail::loop<Name, Targets, F>::launch(count, body);
 }
 
-/// `start` combined with `body(i, arguments…)` of all indices, in any order.
-template <typename Op, typename T, typename F, typename... A>
-T reduce(Op, extents<1> count, T start, F body, const A &...arguments) {
-  if constexpr (std::is_empty_v<F>) {
-    static_assert((0 + ... + detail::traits<A>::outs) == 0,
-                  "a reduction reads its buffers: pass tessera::in");
-    auto rest = std::tuple_cat(detail::traits<A>::rest(arguments)...);
-    using reduction = detail::reduction<Op, T, F, std::make_index_sequence<sizeof...(A)>, detail::list<A...>,
-                                        decltype(rest)>;
-    return std::apply([&](auto... each) { return reduction::launch(count, start, each...); }, rest);
-  } else {
-    static_assert(sizeof...(A) == 0, "a lambda that captures takes no arguments: capture all that it uses");
-    return detail::captured_reduction<Op, T, F>::launch(count, start, body);
-  }
+/// `start` combined with `body(i…)` of all indices, in any order.
+template <text Name = "reduce", text Targets = "", typename Op, size_t Rank, typename T, typename F>
+T reduce(Op, extents<Rank> count, T start, F body) {
+  detail::reduction<Name, Targets, Op, T, F>::launch(count, start, body);
+  return start;
+}
+
+/// Memory as it is passed to the function of a graph: a pointer and a size in bytes.
+template <typename T, bool Written> struct object {
+  T *memory;
+  size_t bytes;
+};
+template <typename T, std::integral... N> object<const T, false> in(const T *memory, N... n) {
+  static_assert(sizeof...(N) != 0, "how many elements? pass their number after the pointer");
+  return {memory, (sizeof(T) * ... * static_cast<size_t>(n))};
+}
+template <typename T, std::integral... N> object<T, true> inout(T *memory, N... n) {
+  static_assert(sizeof...(N) != 0, "how many elements? pass their number after the pointer");
+  static_assert(!std::is_const_v<T>, "what is written cannot be const");
+  return {memory, (sizeof(T) * ... * static_cast<size_t>(n))};
+}
+/// Memory that the graph writes and does not read.
+template <typename T, std::integral... N> auto out(T *memory, N... n) { return inout(memory, n...); }
+template <elements R> auto in(const R &range) { return in(std::data(range), std::size(range)); }
+template <elements R> auto inout(R &range) { return inout(std::data(range), std::size(range)); }
+template <elements R> auto out(R &range) { return inout(range); }
+template <typename T, size_t Rank> auto in(span<T, Rank> s) { return in(s.memory, s.size()); }
+template <typename T, size_t Rank> auto inout(span<T, Rank> s) { return inout(s.memory, s.size()); }
+template <typename T, size_t Rank> auto out(span<T, Rank> s) { return inout(s.memory, s.size()); }
+
+/// Memory between the tasks of a stream: each item has its own.
+template <typename T> struct memory_between {
+  size_t bytes;
+};
+template <typename T, std::integral... N> memory_between<T> between(N... n) {
+  return {(sizeof(T) * ... * static_cast<size_t>(n))};
 }
 
 /// A launch that may still run; waits for it when it goes away.
@@ -368,64 +289,124 @@ private:
 
 namespace detail {
 
-/// An argument of a graph's function as the launch passes it: a number, or a pointer and its size.
-template <typename A> struct passed {
+/// An argument of a graph's function: what the launch passes, and the parameters that it is for. What is
+/// passed as const is no output.
+template <typename A> struct argument {
   static_assert(std::is_arithmetic_v<A> || std::is_enum_v<A>,
                 "pass numbers, and memory as tessera::in, out or inout");
-  static constexpr bool isOut = false;
-  static std::tuple<A> in(const A &a) { return {a}; }
+  using parameters = std::tuple<A>;
+  static constexpr bool isOutput = false, isBetween = false;
+  static std::tuple<A> pass(const A &a) { return {a}; }
 };
-template <typename T, size_t Rank, bool Written> struct passed<object<T, Rank, Written>> {
-  static constexpr bool isOut = Written;
-  static std::tuple<T *, size_t> in(const object<T, Rank, Written> &o) {
-    return {o.memory, o.rows * o.columns * o.depth * sizeof(T)};
-  }
+template <typename T, bool Written> struct argument<object<T, Written>> {
+  using parameters = std::tuple<T *, size_t>;
+  static constexpr bool isOutput = Written, isBetween = false;
+  static parameters pass(const object<T, Written> &o) { return {o.memory, o.bytes}; }
 };
-template <typename A> auto asInput(const A &a) { return passed<A>::in(a); }
-template <typename A> auto asOutput(const A &a) {
-  if constexpr (passed<A>::isOut)
-    return passed<A>::in(a);
-  else
-    return std::tuple<>();
-}
+template <typename T> struct argument<memory_between<T>> {
+  using parameters = std::tuple<T *, size_t>;
+  static constexpr bool isOutput = false, isBetween = true;
+  static std::tuple<const T *, size_t> pass(const memory_between<T> &m) { return {nullptr, m.bytes}; }
+};
 
-template <auto Root, unsigned Objects, unsigned Outputs, typename I, typename O> struct rooted;
-template <auto Root, unsigned Objects, unsigned Outputs, typename... I, typename... O>
-struct rooted<Root, Objects, Outputs, std::tuple<I...>, std::tuple<O...>> {
-  static_assert(
-      std::is_invocable_v<decltype(Root), I...>,
-      "the arguments are not those of the graph's function: a pointer and a size for memory, numbers as "
-      "they are");
-  static void run(I... i, O... o) {
-    __hetero_wait(__hetero_launch((void *)Root, Objects, i..., Outputs, o...));
+/// Whether the parameters of a function begin with these.
+template <typename F, typename P> inline constexpr bool beginsWith = false;
+template <typename... Q, typename... P>
+inline constexpr bool beginsWith<void (*)(Q...), std::tuple<P...>> = [] {
+  if constexpr (sizeof...(P) > sizeof...(Q))
+    return false;
+  else
+    return []<size_t... K>(std::index_sequence<K...>) {
+      return (true && ... && std::is_convertible_v<P, std::tuple_element_t<K, std::tuple<Q...>>>);
+    }(std::index_sequence_for<P...>());
+}();
+
+template <typename... A>
+using parameters = decltype(std::tuple_cat(std::declval<typename argument<A>::parameters>()...));
+
+/// The launches themselves, with all arguments side by side.
+template <auto Root, unsigned Objects> struct rooted {
+  template <typename... I> static void run(I... i) {
+    __hetero_wait(__hetero_launch((void *)Root, Objects, i..., Objects, i...));
   }
-  static void *start(I... i, O... o) { return __hetero_launch((void *)Root, Objects, i..., Outputs, o...); }
+  template <typename... I> static void *start(I... i) {
+    return __hetero_launch((void *)Root, Objects, i..., Objects, i...);
+  }
+  template <typename... I> static void *open(I... i) {
+    return __hetero_launch_stream((void *)Root, Objects, i..., Objects, i...);
+  }
+  template <typename... I> static void push(void *stream, I... i) { __hetero_push(stream, Objects, i...); }
 };
-template <auto Root, typename... A>
-using rooted_for = rooted<Root, unsigned(sizeof...(A)), (0u + ... + unsigned(passed<A>::isOut)),
-                          decltype(std::tuple_cat(asInput(std::declval<A>())...)),
-                          decltype(std::tuple_cat(asOutput(std::declval<A>())...))>;
+
+template <typename... A> auto pass(const A &...arguments) {
+  return std::tuple_cat(argument<A>::pass(arguments)...);
+}
 
 } // namespace detail
 
 /// The graph that a function with tasks and loops describes: built when the program is compiled, launched as
-/// often as one likes. `tessera::graph<normalise> g; g(tessera::in(x, n), tessera::out(y, n), n);`
+/// often as one likes. `tessera::graph<normalise> g; g(tessera::in(x), tessera::out(y), n);`
 template <auto Root> class graph {
 public:
   /// Runs it and waits.
   template <typename... A> void operator()(const A &...arguments) const {
-    std::apply([](auto... each) { detail::rooted_for<Root, A...>::run(each...); }, flat(arguments...));
+    check<A...>();
+    std::apply([](auto... each) { detail::rooted<Root, sizeof...(A)>::run(each...); },
+               detail::pass(arguments...));
   }
   /// Runs it while the host goes on.
   template <typename... A> [[nodiscard]] launch start(const A &...arguments) const {
-    return launch(std::apply([](auto... each) { return detail::rooted_for<Root, A...>::start(each...); },
-                             flat(arguments...)));
+    check<A...>();
+    return launch(std::apply([](auto... each) { return detail::rooted<Root, sizeof...(A)>::start(each...); },
+                             detail::pass(arguments...)));
   }
 
 private:
-  template <typename... A> static auto flat(const A &...arguments) {
-    return std::tuple_cat(detail::asInput(arguments)..., detail::asOutput(arguments)...);
+  template <typename... P> static consteval size_t arity(void (*)(P...)) { return sizeof...(P); }
+  template <typename... A> static consteval void check() {
+    static_assert(std::tuple_size_v<detail::parameters<A...>> == arity(Root) &&
+                      detail::beginsWith<decltype(Root), detail::parameters<A...>>,
+                  "the arguments are not those of the graph's function: a pointer and a size for memory, "
+                  "numbers as they are");
+    static_assert((false || ... || detail::argument<A>::isOutput),
+                  "the graph has no effect: pass what it writes as tessera::out or inout");
+    static_assert(!(false || ... || detail::argument<A>::isBetween),
+                  "only a stream makes memory between tasks: pass tessera::inout");
   }
+};
+
+/// The graph of a function for one item after the other, several at the same time. It is opened with the
+/// arguments of an item; a push takes the same, or the first of them.
+template <auto Root> class stream {
+public:
+  template <typename... A>
+  explicit stream(const A &...arguments)
+      : handle(std::apply([](auto... each) { return detail::rooted<Root, sizeof...(A)>::open(each...); },
+                          detail::pass(arguments...))) {
+    static_assert(detail::beginsWith<decltype(Root), detail::parameters<A...>>,
+                  "the arguments are not those of the stream's function: a pointer and a size for memory, "
+                  "numbers as they are");
+    static_assert((false || ... || detail::argument<A>::isOutput),
+                  "the items of the stream have no effect: pass what they write as tessera::out or inout");
+  }
+  stream(const stream &) = delete;
+  stream &operator=(const stream &) = delete;
+  /// Waits for all items.
+  ~stream() { __hetero_wait(handle); }
+  /// One more item. Waits while the stream is full.
+  template <typename... A> void push(const A &...arguments) {
+    static_assert(detail::beginsWith<decltype(Root), detail::parameters<A...>>,
+                  "an item is not what the stream's function begins with: push its arguments in their order");
+    std::apply([&](auto... each) { detail::rooted<Root, sizeof...(A)>::push(handle, each...); },
+               detail::pass(arguments...));
+  }
+  /// Waits for the oldest item and returns where its first output is; null after the last one.
+  template <typename T = void> T *pop() { return static_cast<T *>(__hetero_pop(handle)); }
+  /// No more items.
+  void close() { __hetero_close(handle); }
+
+private:
+  void *handle;
 };
 
 } // namespace tessera

@@ -141,6 +141,8 @@ RValue Translator::comparePointers(const clang::BinaryOperator *op) {
   Place left = resolve(l.place), right = resolve(r.place);
   if (left.object && left.object == right.object)
     return RValue::of(compare(op->getOpcode(), left.offset, right.offset, op->getType()));
+  testForNull(l.place, op->getExprLoc());
+  testForNull(r.place, op->getExprLoc());
   bool equal = left.storage == right.storage && left.object == right.object;
   if ((left && right && !equal) || !op->isEqualityOp()) {
     if (!op->isEqualityOp())
@@ -198,19 +200,23 @@ RValue Translator::emitBinary(const clang::BinaryOperator *op) {
   return RValue::of(allowRegrouping(arithmetic(kind, l, r, op->getType(), op->getExprLoc()), op, ast));
 }
 
-RValue Translator::emitAssign(const clang::BinaryOperator *op) {
+RValue Translator::emitAssign(const clang::BinaryOperator *op, Place *written) {
   RValue value = emit(op->getRHS());
   Place place = emitPlace(op->getLHS());
+  if (written)
+    *written = place;
   store(place, value, op->getExprLoc());
   return value;
 }
 
-RValue Translator::emitCompound(const clang::CompoundAssignOperator *op) {
+RValue Translator::emitCompound(const clang::CompoundAssignOperator *op, Place *written) {
   clang::BinaryOperatorKind kind = clang::BinaryOperator::getOpForCompoundAssignment(op->getOpcode());
   clang::QualType type = op->getLHS()->getType();
   if (type->isPointerType()) {
     Value index = emitIndex(op->getRHS());
     Place place = emitPlace(op->getLHS());
+    if (written)
+      *written = place;
     RValue value = load(place, op->getExprLoc());
     if (kind == clang::BO_Sub)
       index = arith::SubIOp::create(b, current, constantIndex(0), index);
@@ -221,6 +227,8 @@ RValue Translator::emitCompound(const clang::CompoundAssignOperator *op) {
   }
   Value right = emitScalar(op->getRHS());
   Place place = emitPlace(op->getLHS());
+  if (written)
+    *written = place;
   RValue old = load(place, op->getExprLoc());
   if (!old.scalar)
     return old;
@@ -241,7 +249,7 @@ RValue Translator::emitCompound(const clang::CompoundAssignOperator *op) {
   return value;
 }
 
-RValue Translator::emitUnary(const clang::UnaryOperator *op) {
+RValue Translator::emitUnary(const clang::UnaryOperator *op, Place *written) {
   clang::QualType type = op->getSubExpr()->getType();
   switch (op->getOpcode()) {
   case clang::UO_Plus:
@@ -272,6 +280,8 @@ RValue Translator::emitUnary(const clang::UnaryOperator *op) {
   case clang::UO_PostInc:
   case clang::UO_PostDec: {
     Place place = emitPlace(op->getSubExpr());
+    if (written)
+      *written = place;
     RValue old = load(place, op->getExprLoc()), value;
     bool up = op->isIncrementOp();
     if (type->isPointerType()) {
@@ -312,6 +322,8 @@ RValue Translator::emitCast(const clang::CastExpr *cast) {
           isScalar(cast->getType()))
         if (std::optional<RValue> value = emitConstant(cast))
           return *value;
+    if (const auto *choice = dyn_cast<clang::ConditionalOperator>(inner->IgnoreParens()))
+      return emitConditional(choice);
     return load(emitPlace(inner), cast->getExprLoc());
   }
   case clang::CK_NoOp:
@@ -327,13 +339,16 @@ RValue Translator::emitCast(const clang::CastExpr *cast) {
   case clang::CK_IntegralToBoolean:
   case clang::CK_FloatingToBoolean: {
     Value v = emitScalar(inner);
-    if (!valueType(cast->getType(), b.getContext(), ast))
+    if (!valueType(cast->getType(), b.getContext(), ast)) {
       unsupported(cast->getBeginLoc(), "the type '" + cast->getType().getAsString() + "'",
                   "use 'double' or an integer of at most 64 bits");
+      return RValue();
+    }
     return RValue::of(convert(v, inner->getType(), cast->getType()));
   }
   case clang::CK_PointerToBoolean: {
     RValue pointer = emit(inner);
+    testForNull(pointer.place, cast->getExprLoc());
     return RValue::of(constant(b.getI1Type(), bool(pointer.place)));
   }
   case clang::CK_NullToPointer:
@@ -365,11 +380,20 @@ RValue Translator::emitCast(const clang::CastExpr *cast) {
     }
     return load(emitPlace(cast), cast->getExprLoc());
   }
+  case clang::CK_LValueToRValueBitCast: {
+    Type to = memoryType(cast->getType(), b.getContext(), ast),
+         from = memoryType(inner->getType(), b.getContext(), ast);
+    if (!to || !from || cast->getType()->isBooleanType() || inner->getType()->isBooleanType())
+      break;
+    Value v = load(emitPlace(inner), cast->getExprLoc()).scalar;
+    return RValue::of(to == from ? v : arith::BitcastOp::create(b, current, to, v).getResult());
+  }
   case clang::CK_LValueBitCast:
     return load(emitPlace(cast), cast->getExprLoc());
   default:
-    unsupported(cast->getExprLoc(), Twine("a conversion of the kind '") + cast->getCastKindName() + "'",
-                "keep the value in its own type");
-    return zeroOf(cast->getType(), cast->getBeginLoc());
+    break;
   }
+  unsupported(cast->getExprLoc(), Twine("a conversion of the kind '") + cast->getCastKindName() + "'",
+              "keep the value in its own type");
+  return zeroOf(cast->getType(), cast->getBeginLoc());
 }

@@ -24,6 +24,10 @@ RValue Translator::emitCall(const clang::CallExpr *call) {
     return *value;
   if (std::optional<RValue> value = emitLibrary(call, callee))
     return *value;
+  if (callee->getIdentifier() && callee->getName() == "__hetero_combine") {
+    emitCombine(call);
+    return RValue();
+  }
   SmallVector<const clang::Expr *> args(call->arg_begin(), call->arg_end());
   Place self;
   if (const auto *method = dyn_cast<clang::CXXMethodDecl>(callee); method && !method->isStatic()) {

@@ -227,12 +227,15 @@ Value Translator::emitJumped(const clang::Stmt *stmt) {
   if (jumps.breaks && !loops.empty())
     join(loops.back().broken);
   if (jumps.continues)
-    for (Loop &loop : llvm::reverse(loops))
-      if (!loop.isSwitch) {
-        join(loop.continued);
-        break;
-      }
+    join(getContinued());
   return flag;
+}
+
+std::optional<unsigned> Translator::getContinued() const {
+  for (const Loop &loop : llvm::reverse(loops))
+    if (!loop.isSwitch)
+      return loop.continued;
+  return frames.back().returned;
 }
 
 //===----------------------------------------------------------------------===//

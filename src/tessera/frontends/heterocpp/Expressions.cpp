@@ -92,9 +92,11 @@ Place Translator::emitPlace(const clang::Expr *expr) {
       return place;
     }
     case clang::UO_PreInc:
-    case clang::UO_PreDec:
-      emitUnary(unary);
-      return emitPlace(unary->getSubExpr());
+    case clang::UO_PreDec: {
+      Place written;
+      emitUnary(unary, &written);
+      return written;
+    }
     case clang::UO_Extension:
     case clang::UO_Real:
       return emitPlace(unary->getSubExpr());
@@ -161,8 +163,12 @@ Place Translator::emitPlace(const clang::Expr *expr) {
     return emitPlace(fallback->getExpr());
   if (const auto *binary = dyn_cast<clang::BinaryOperator>(expr)) {
     if (binary->isAssignmentOp()) {
-      emit(binary);
-      return emitPlace(binary->getLHS());
+      Place written;
+      if (const auto *compound = dyn_cast<clang::CompoundAssignOperator>(binary))
+        emitCompound(compound, &written);
+      else
+        emitAssign(binary, &written);
+      return written;
     }
     if (binary->getOpcode() == clang::BO_Comma) {
       emit(binary->getLHS());
@@ -178,10 +184,8 @@ Place Translator::emitPlace(const clang::Expr *expr) {
                  : materialize(it->second, expr->getType(), expr->getBeginLoc());
     return emitPlace(value->getSourceExpr());
   }
-  if (const auto *choice = dyn_cast<clang::ConditionalOperator>(expr)) {
-    // Reading is all that is done with it, or there would be a store to one of two places.
-    return materialize(emitConditional(choice), expr->getType(), expr->getBeginLoc());
-  }
+  if (const auto *choice = dyn_cast<clang::ConditionalOperator>(expr))
+    return emitChosenPlace(choice);
   if (isa<clang::CXXThisExpr>(expr))
     return frames.back().self;
   if (expr->isPRValue())
@@ -266,6 +270,16 @@ RValue Translator::emit(const clang::Expr *expr) {
     return emitCall(call);
   if (const auto *lambda = dyn_cast<clang::LambdaExpr>(expr))
     return emitLambda(lambda);
+  if (const auto *list = dyn_cast<clang::CXXStdInitializerListExpr>(expr)) {
+    // A pointer to the elements, and their number.
+    Place array = emitPlace(list->getSubExpr());
+    const auto *counted = ast.getAsConstantArrayType(list->getSubExpr()->getType());
+    RValue value;
+    value.kind = RValue::Aggregate;
+    value.parts = {RValue::pointer(decay(array)),
+                   RValue::of(constant(b.getI64Type(), counted->getSize().getZExtValue()))};
+    return value;
+  }
   if (const auto *atomic = dyn_cast<clang::AtomicExpr>(expr))
     return emitAtomicExpr(atomic);
   if (const auto *value = dyn_cast<clang::OpaqueValueExpr>(expr)) {
@@ -317,7 +331,10 @@ RValue Translator::emit(const clang::Expr *expr) {
 RValue Translator::emitConditional(const clang::AbstractConditionalOperator *op) {
   if (const auto *binary = dyn_cast<clang::BinaryConditionalOperator>(op))
     opaque[binary->getOpaqueValue()] = emit(binary->getCommon());
-  Value condition = emitCondition(op->getCond());
+  return emitChosen(op, emitCondition(op->getCond()));
+}
+
+RValue Translator::emitChosen(const clang::AbstractConditionalOperator *op, Value condition) {
   if (op->getType()->isVoidType()) {
     auto side = [&](const clang::Expr *e) {
       return [this, e] {
@@ -345,6 +362,50 @@ RValue Translator::emitConditional(const clang::AbstractConditionalOperator *op)
   };
   emitIf(condition, side(op->getTrueExpr()), side(op->getFalseExpr()));
   return load(placeOf(storage), op->getBeginLoc());
+}
+
+// The array or pointer that an element is reached through; null for other places.
+static const clang::ValueDecl *getArray(const clang::Expr *expr) {
+  while (true) {
+    expr = expr->IgnoreParenImpCasts();
+    if (const auto *subscript = dyn_cast<clang::ArraySubscriptExpr>(expr))
+      expr = subscript->getBase();
+    else if (const auto *unary = dyn_cast<clang::UnaryOperator>(expr);
+             unary && unary->getOpcode() == clang::UO_Deref)
+      expr = unary->getSubExpr();
+    else if (const auto *member = dyn_cast<clang::MemberExpr>(expr))
+      expr = member->getBase();
+    else if (const auto *sum = dyn_cast<clang::BinaryOperator>(expr); sum && sum->isAdditiveOp())
+      expr = sum->getLHS();
+    else
+      break;
+  }
+  const auto *ref = dyn_cast<clang::DeclRefExpr>(expr);
+  return ref && (ref->getType()->isPointerType() || ref->getType()->isArrayType()) ? ref->getDecl() : nullptr;
+}
+
+// One of two places: of one array by its offset, otherwise a copy that must not be written.
+Place Translator::emitChosenPlace(const clang::ConditionalOperator *op) {
+  const clang::Expr *yes = op->getTrueExpr(), *no = op->getFalseExpr();
+  Value condition = emitCondition(op->getCond());
+  if (APInt known; matchPattern(condition, m_ConstantInt(&known)))
+    return emitPlace(known.isZero() ? no : yes);
+  if (op->isGLValue() && getArray(yes) && getArray(yes) == getArray(no)) {
+    Object *object = nullptr;
+    auto side = [&](const clang::Expr *e) {
+      return [&, e] {
+        Place place = resolve(emitPlace(e));
+        object = place.object;
+        return place.offset ? place.offset : constantIndex(0);
+      };
+    };
+    Value offset = emitIf(condition, side(yes), side(no));
+    return {op->getType(), nullptr, object, offset};
+  }
+  Place copy = materialize(emitChosen(op, condition), op->getType(), op->getBeginLoc());
+  if (copy.storage)
+    copy.storage->isChosen = op->isLValue() && !op->getType().isConstQualified();
+  return copy;
 }
 
 //===----------------------------------------------------------------------===//

@@ -113,21 +113,6 @@ static unsigned countUses(const clang::Stmt *stmt, const clang::ValueDecl *decl)
   return count;
 }
 
-static void findAssigned(const clang::Stmt *stmt, std::set<const clang::ValueDecl *> &assigned) {
-  if (!stmt)
-    return;
-  const clang::Expr *target = nullptr;
-  if (const auto *binary = dyn_cast<clang::BinaryOperator>(stmt); binary && binary->isAssignmentOp())
-    target = binary->getLHS();
-  if (const auto *unary = dyn_cast<clang::UnaryOperator>(stmt); unary && unary->isIncrementDecrementOp())
-    target = unary->getSubExpr();
-  if (target)
-    if (const auto *ref = dyn_cast<clang::DeclRefExpr>(target->IgnoreParenCasts()))
-      assigned.insert(ref->getDecl());
-  for (const clang::Stmt *child : stmt->children())
-    findAssigned(child, assigned);
-}
-
 bool GraphBuilder::isUsedOutside(const clang::ValueDecl *decl, ArrayRef<const clang::Stmt *> stmts) const {
   // A state matters to the next item.
   if (const auto *var = dyn_cast<clang::VarDecl>(decl); var && var->isStaticLocal())
@@ -141,10 +126,10 @@ bool GraphBuilder::isUsedOutside(const clang::ValueDecl *decl, ArrayRef<const cl
 }
 
 void GraphBuilder::findChangedOutside(LeafTranslator &leaf, ArrayRef<const clang::Stmt *> stmts) {
-  std::set<const clang::ValueDecl *> assigned;
+  std::set<const clang::ValueDecl *> changed;
   for (const clang::Stmt *stmt : stmts)
-    findAssigned(stmt, assigned);
-  for (const clang::ValueDecl *decl : assigned)
+    findChanged(stmt, changed);
+  for (const clang::ValueDecl *decl : changed)
     if (level.knows(decl) && isUsedOutside(decl, stmts))
       leaf.changed.insert(decl);
 }
@@ -297,7 +282,36 @@ bool GraphBuilder::isListedAs(const Listed &listed, const clang::ValueDecl *inpu
   return object && object->decl == input;
 }
 
+// Finds a 'return', or a 'break' or 'continue' of a loop outside.
+static const clang::Stmt *findExit(const clang::Stmt *stmt, bool ofTask, bool inLoop, bool inSwitch) {
+  if (!stmt || isa<clang::LambdaExpr>(stmt))
+    return nullptr;
+  if (isa<clang::ReturnStmt>(stmt) || (isa<clang::BreakStmt>(stmt) && !inLoop && !inSwitch) ||
+      (isa<clang::ContinueStmt>(stmt) && !inLoop && ofTask))
+    return stmt;
+  inLoop |= isa<clang::ForStmt, clang::WhileStmt, clang::DoStmt, clang::CXXForRangeStmt>(stmt);
+  inSwitch |= isa<clang::SwitchStmt>(stmt);
+  for (const clang::Stmt *child : stmt->children())
+    if (const clang::Stmt *found = findExit(child, ofTask, inLoop, inSwitch))
+      return found;
+  return nullptr;
+}
+
+void GraphBuilder::checkStays(const clang::Stmt *stmt, const char *what, const clang::CallExpr *marker) {
+  bool ofTask = StringRef(what) == "task";
+  const clang::Stmt *exit = findExit(stmt, ofTask, false, false);
+  if (!exit)
+    return;
+  level.failed = true;
+  diag.emitError(exit->getBeginLoc(), Twine("a jump out of a ") + what);
+  diag.note(marker->getBeginLoc(), ofTask ? "the task begins here; skip its rest with 'if'"
+                                          : "the iterations are independent; skip the rest of one with "
+                                            "'continue', and decide about all of them before the loop");
+}
+
 void GraphBuilder::emitTask(const Lists &task, ArrayRef<const clang::Stmt *> stmts, bool isPart) {
+  for (const clang::Stmt *stmt : stmts)
+    checkStays(stmt, "task", task.call);
   targets.clear();
   for (const clang::Stmt *stmt : stmts)
     findHints(stmt, [&](const clang::Stmt *hint) { readHint(hint); });
@@ -319,7 +333,7 @@ void GraphBuilder::emitTask(const Lists &task, ArrayRef<const clang::Stmt *> stm
         for (const clang::Decl *decl : decls->decls())
           if (const auto *var = dyn_cast<clang::VarDecl>(decl); var && isUsedOutside(var, stmts))
             if (Storage *made = leaf.find(var); made && made->kind == Storage::Scalar)
-              leaf.yielded.push_back({leaf.valueOf(made), level.declare(var), std::nullopt, Value()});
+              leaf.yielded.push_back({leaf.valueOf(made), level.declare(var), {}, Value()});
   std::string name = task.name.empty() ? "task" : task.name;
   finishLeaf(leaf, entry, task, name, {}, loc, isPart);
   holder.erase();
@@ -367,7 +381,7 @@ void GraphBuilder::finishLeaf(LeafTranslator &leaf, Block *entry, const Lists &o
     BlockArgument arg = entry->getArgument(leaf.rank + i);
     bool yielded =
         llvm::any_of(leaf.yielded, [&](const LeafTranslator::Yielded &y) { return y.value == arg; });
-    if (leaf.captures[i].object || yielded || !arg.use_empty())
+    if (leaf.captures[i].writes || yielded || !arg.use_empty())
       continue;
     entry->eraseArgument(leaf.rank + i);
     leaf.captures.erase(leaf.captures.begin() + i);
@@ -387,10 +401,8 @@ void GraphBuilder::finishLeaf(LeafTranslator &leaf, Block *entry, const Lists &o
   for (const LeafTranslator::Yielded &yielded : leaf.yielded) {
     values.push_back(yielded.value);
     types.push_back(yielded.value.getType());
-    auto reduction = yielded.kind ? dfg::ReductionAttr::get(context, *yielded.kind, FlatSymbolRefAttr())
-                                  : dfg::ReductionAttr();
     modes.push_back(dfg::ResultAttr::get(
-        context, yielded.kind ? dfg::ResultMode::Reduce : dfg::ResultMode::Gather, reduction, {}));
+        context, yielded.kind ? dfg::ResultMode::Reduce : dfg::ResultMode::Gather, yielded.kind, {}));
   }
   auto node = dfg::NodeOp::create(b, loc, uniqueName(name), grid, inputs, ports, types, modes);
   addHints(node);
@@ -412,7 +424,7 @@ void GraphBuilder::finishLeaf(LeafTranslator &leaf, Block *entry, const Lists &o
   for (const LeafTranslator::Yielded &yielded : leaf.yielded) {
     Value v = node.getResult(result++);
     level.setSlot(yielded.outer->slot,
-                  yielded.kind ? dfg::buildCombine(b, loc, *yielded.kind, yielded.initial, v) : v);
+                  yielded.kind ? buildCombination(b, loc, yielded.kind, yielded.initial, v) : v);
   }
   for (LeafTranslator::Capture &capture : leaf.captures)
     if (capture.writes)

@@ -22,6 +22,7 @@ struct GraphInput {
   struct Extent {
     int64_t factor = 1;
     std::vector<unsigned> arguments;
+    std::shared_ptr<const GraphInput> member = nullptr; ///< a number of a structure
   };
   std::vector<Extent> inner;
   std::shared_ptr<const Where> member; ///< set when it is reached through a member of the argument
@@ -46,6 +47,10 @@ bool buildGraph(Launch &launch, const clang::Stmt *body, const clang::FunctionDe
                 ArrayRef<const clang::Stmt *> region, ModuleOp module, const clang::ASTContext &ast,
                 Diag &diag);
 
+/// Whether the size of a listed object is that of one element.
+bool isOne(const Listed &listed, clang::QualType element, const clang::FunctionDecl *host,
+           const clang::ASTContext &ast);
+
 /// Rewrites index arithmetic in a leaf from C++'s integers to `index` where no overflow can tell them apart.
 void widenIndices(Operation *leaf);
 
@@ -59,8 +64,16 @@ void useValues(dfg::GraphOp graph, Launch &launch);
 /// Sums and the like over a parallel loop's iterations become reductions.
 void findReductions(dfg::GraphOp graph);
 
-/// The kind by which an iteration combines a variable with other things, given what the variable holds before
-/// and after; none where it does something else, or looks at it on the way.
-std::optional<dfg::ReductionKind> findScalarReduction(Value last, Value first);
+/// How an iteration combines a variable with other things, given what the variable holds before and after;
+/// null where it does something else, or looks at it on the way.
+dfg::ReductionAttr findScalarReduction(Value last, Value first);
+
+/// `all` combined with `one`. By an operation of the user, it is a note until reductions have been found; see
+/// Combiners.cpp.
+Value buildCombination(OpBuilder &b, Location loc, dfg::ReductionAttr reduction, Value all, Value one);
+/// The user's operation that such a note stands for; null for other operations.
+FlatSymbolRefAttr getCombiner(Operation *op);
+/// Writes out the notes that are left.
+void expandCombinations(ModuleOp module);
 
 } // namespace tessera::heterocpp

@@ -18,6 +18,14 @@ public:
     level.addMember = [this](Object *object, Value offset, clang::SourceLocation at) {
       return addMember(object, offset, at);
     };
+    level.module = module;
+    level.addCombiner = [this](const clang::CallExpr *call, const clang::FunctionDecl *function,
+                               TypedAttr identity) { return addCombiner(call, function, identity); };
+    level.isClosure = [this](Object *object) {
+      auto source = sources.find(object);
+      const auto *record = source == sources.end() ? nullptr : source->second.element->getAsCXXRecordDecl();
+      return record && record->isLambda() && record->getLambdaCallOperator()->isConst();
+    };
     level.addNumber = [this](Object *object, Value offset, clang::QualType type, clang::SourceLocation at) {
       return addNumber(object, offset, type, at);
     };
@@ -38,7 +46,6 @@ private:
                                           clang::SourceLocation at);
   Value addNumber(Object *object, Value offset, clang::QualType type, clang::SourceLocation at);
   std::optional<uint64_t> getOffsetInside(Object *object, Value offset);
-  bool isOne(const Listed &listed, clang::QualType element) const;
   void declareSize(const Listed &listed);
   void walkCall(const clang::CallExpr *call, const clang::FunctionDecl *callee, const Lists *task);
   /// Whether an object of a list is the memory that came in as `input`, possibly under another name.
@@ -48,8 +55,13 @@ private:
   bool isUsedOutside(const clang::ValueDecl *decl, ArrayRef<const clang::Stmt *> stmts) const;
   void findChangedOutside(LeafTranslator &leaf, ArrayRef<const clang::Stmt *> stmts);
   void emitLoop(const clang::ForStmt *loop, const Lists *task);
+  /// Reports a jump that leaves a task or a parallel loop.
+  void checkStays(const clang::Stmt *stmt, const char *what, const clang::CallExpr *marker);
   void finishLeaf(LeafTranslator &leaf, Block *body, const Lists &own, std::string name, ValueRange grid,
                   Location loc, bool isPart);
+  // Combiners.cpp
+  FlatSymbolRefAttr addCombiner(const clang::CallExpr *call, const clang::FunctionDecl *function,
+                                TypedAttr identity);
   // GraphRaces.cpp
   void checkSection(ArrayRef<Lists> tasks);
   // GraphStreams.cpp
@@ -105,6 +117,7 @@ private:
     if (!sections.empty() && sections.back())
       sections.back()->push_back(task);
   }
+  std::map<const clang::FunctionDecl *, dfg::CombinerOp> combiners;
   llvm::StringSet<> names;
   std::vector<std::string> targets;              ///< hints of the task or loop at hand
   SmallVector<const clang::Stmt *> all;          ///< the statements of the graph

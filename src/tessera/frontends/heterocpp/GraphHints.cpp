@@ -36,9 +36,9 @@ void GraphBuilder::readHint(const clang::Stmt *stmt) {
     if (!llvm::is_contained(targets, name))
       targets.push_back(name.str());
   };
-  if (const auto *text = dyn_cast<clang::StringLiteral>(arg->IgnoreParenImpCasts())) {
+  if (std::optional<std::string> text = getText(arg, ast)) {
     SmallVector<StringRef> names;
-    text->getString().split(names, ',');
+    StringRef(*text).split(names, ',');
     for (StringRef name : names) {
       name = name.trim();
       if (name.empty() ||

@@ -19,6 +19,25 @@ static clang::QualType findCast(const clang::Stmt *stmt, const clang::ValueDecl 
   return {};
 }
 
+bool heterocpp::isOne(const Listed &listed, clang::QualType element, const clang::FunctionDecl *host,
+                      const clang::ASTContext &ast) {
+  if (!listed.size || element->isIncompleteType() || element->isVoidType())
+    return false;
+  const clang::Expr *size = listed.size->IgnoreParenImpCasts();
+  if (const auto *ref = dyn_cast<clang::DeclRefExpr>(size)) {
+    const auto *var = dyn_cast<clang::VarDecl>(ref->getDecl());
+    std::set<const clang::ValueDecl *> changed;
+    if (var && host)
+      findChanged(host->getBody(), changed);
+    if (!var || !var->hasLocalStorage() || !var->getInit() || changed.count(var))
+      return false;
+    size = var->getInit();
+  }
+  clang::Expr::EvalResult bytes;
+  return size->EvaluateAsInt(bytes, ast) &&
+         bytes.Val.getInt() == uint64_t(ast.getTypeSizeInChars(element).getQuantity());
+}
+
 bool GraphBuilder::addInput(const clang::ValueDecl *decl, clang::QualType type, const Listed &listed,
                             std::optional<unsigned> sizeArgument) {
   GraphInput input;
@@ -69,7 +88,7 @@ bool GraphBuilder::addInput(const clang::ValueDecl *decl, clang::QualType type, 
     auto where = std::make_shared<Where>();
     where->argument = listed.argument;
     where->sizeArgument = sizeArgument;
-    sources[object] = {element, input.name, where, isOne(listed, element)};
+    sources[object] = {element, input.name, where, isOne(listed, element, launch.host, ast)};
     if (listed.address || type->isArrayType()) {
       storage->kind = Storage::Memory;
       storage->object = object;

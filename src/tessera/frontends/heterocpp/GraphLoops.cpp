@@ -135,6 +135,8 @@ void GraphBuilder::emitLoop(const clang::ForStmt *outer, const Lists *task) {
     level.failed = true;
     return;
   }
+  for (const clang::Stmt *stmt : stmts)
+    checkStays(stmt, "parallel loop", marker);
   targets.clear();
   for (const clang::Stmt *stmt : stmts)
     findHints(stmt, [&](const clang::Stmt *hint) { readHint(hint); });

@@ -28,6 +28,19 @@ static std::optional<uint64_t> getRemainder(Value offset, uint64_t stride) {
   return 0;
 }
 
+// A sum of products of constants, as offsets of members and elements are built.
+static std::optional<int64_t> getKnownOffset(Value offset) {
+  if (std::optional<int64_t> known = getConstantIntValue(offset))
+    return known;
+  Operation *op = offset.getDefiningOp();
+  if (!op || !isa<arith::AddIOp, arith::MulIOp>(op))
+    return std::nullopt;
+  std::optional<int64_t> l = getKnownOffset(op->getOperand(0)), r = getKnownOffset(op->getOperand(1));
+  if (!l || !r)
+    return std::nullopt;
+  return isa<arith::AddIOp>(op) ? *l + *r : *l * *r;
+}
+
 std::optional<uint64_t> GraphBuilder::getOffsetInside(Object *object, Value offset) {
   const Source &source = sources[object];
   uint64_t bytes = ast.getTypeSizeInChars(source.element).getQuantity();
@@ -43,7 +56,7 @@ std::optional<MemberMemory> GraphBuilder::addMember(Object *object, Value offset
     return std::nullopt;
   std::optional<uint64_t> place = getOffsetInside(object, offset);
   std::optional<FoundMember> member = place ? findMember(from->second.element, *place, ast) : std::nullopt;
-  if (!member || !member->type->isPointerType())
+  if (!member || !(member->type->isPointerType() || member->type->isReferenceType()))
     return std::nullopt;
   if (const clang::FieldDecl *begin = getBeginOf(member->field)) {
     uint64_t first = member->classOffset +
@@ -54,6 +67,16 @@ std::optional<MemberMemory> GraphBuilder::addMember(Object *object, Value offset
     return memory;
   }
   return addMemberAt(object, *member, *place, at);
+}
+
+// What a lambda keeps in this member; null where the member is of another class.
+static const clang::LambdaCapture *getCapture(const clang::FieldDecl *field) {
+  const auto *record = dyn_cast<clang::CXXRecordDecl>(field->getParent());
+  if (record && record->isLambda())
+    for (auto [capture, own] : llvm::zip(record->captures(), record->fields()))
+      if (own == field)
+        return &capture;
+  return nullptr;
 }
 
 std::optional<MemberMemory> GraphBuilder::addMemberAt(Object *object, const FoundMember &member,
@@ -83,6 +106,18 @@ std::optional<MemberMemory> GraphBuilder::addMemberAt(Object *object, const Foun
   auto declared = declaredSizes.find({object->decl, place});
   if (declared != declaredSizes.end() && source.isOne && !source.where->outer) {
     where->sizeArgument = declared->second;
+  } else if (const clang::LambdaCapture *capture = getCapture(member.field);
+             member.type->isReferenceType() || (capture && capture->capturesThis())) {
+    where->count.push_back({1, {}});
+  } else if (capture && capture->capturesVariable()) {
+    const clang::ValueDecl *captured = capture->getCapturedVar();
+    level.failed = true;
+    diag.emitError(at, "the pointer '" + captured->getNameAsString() +
+                           "' is captured, but it is not known how many elements it points to");
+    diag.note(captured->getLocation(), "it is declared here; capture 'tessera::span(" +
+                                           captured->getNameAsString() +
+                                           ", n)' instead, or pass tessera::in, out or inout");
+    return made;
   } else if (!readCount(member, *where, at, ast, diag)) {
     level.failed = true;
     return made;
@@ -145,13 +180,10 @@ Value GraphBuilder::addNumber(Object *object, Value offset, clang::QualType type
       !isScalar(type))
     return Value();
   // Of an array, an element at a constant place.
-  uint64_t place = 0;
-  if (std::optional<int64_t> known = getConstantIntValue(offset))
-    place = uint64_t(*known) * object->unit.bytes;
-  else if (std::optional<uint64_t> inside = getOffsetInside(object, offset); inside && from->second.isOne)
-    place = *inside;
-  else
+  std::optional<int64_t> known = getKnownOffset(offset);
+  if (!known)
     return Value();
+  uint64_t place = uint64_t(*known) * object->unit.bytes;
   Value &made = numbers[{object, place}];
   if (!made) {
     auto where = std::make_shared<Where>();
@@ -178,23 +210,4 @@ Value GraphBuilder::addNumber(Object *object, Value offset, clang::QualType type
   if (type->isBooleanType())
     v = arith::CmpIOp::create(b, level.getLoc(at), arith::CmpIPredicate::ne, v, level.zero(v.getType()));
   return v;
-}
-
-// A size that is the size of one element.
-bool GraphBuilder::isOne(const Listed &listed, clang::QualType element) const {
-  if (!listed.size || element->isIncompleteType() || element->isVoidType())
-    return false;
-  const clang::Expr *size = listed.size->IgnoreParenImpCasts();
-  if (const auto *ref = dyn_cast<clang::DeclRefExpr>(size)) {
-    const auto *var = dyn_cast<clang::VarDecl>(ref->getDecl());
-    std::set<const clang::ValueDecl *> changed;
-    if (var && launch.host)
-      findChanged(launch.host->getBody(), changed);
-    if (!var || !var->hasLocalStorage() || !var->getInit() || changed.count(var))
-      return false;
-    size = var->getInit();
-  }
-  clang::Expr::EvalResult bytes;
-  return size->EvaluateAsInt(bytes, ast) &&
-         bytes.Val.getInt() == uint64_t(ast.getTypeSizeInChars(element).getQuantity());
 }

@@ -52,7 +52,7 @@ void GraphBuilder::updateStates() {
       Block *entry = holder.addEntryBlock();
       OpBuilder inner = OpBuilder::atBlockBegin(entry);
       LeafTranslator leaf(inner, level, lists, entry);
-      leaf.yielded.push_back({leaf.captureValue(next), state.storage, std::nullopt, Value()});
+      leaf.yielded.push_back({leaf.captureValue(next), state.storage, {}, Value()});
       finishLeaf(leaf, entry, lists, "state", {}, loc, /*isPart=*/true);
       holder.erase();
       next = level.slotValue(state.storage->slot);

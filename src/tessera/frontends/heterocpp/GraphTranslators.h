@@ -29,6 +29,11 @@ public:
   const Lists *lists = nullptr; ///< of the launch
   std::function<std::optional<MemberMemory>(Object *, Value, clang::SourceLocation)> addMember;
   std::function<Value(Object *, Value, clang::QualType, clang::SourceLocation)> addNumber;
+  /// The operation of two numbers that a function is, as a combiner of the module; null after a diagnostic.
+  std::function<FlatSymbolRefAttr(const clang::CallExpr *, const clang::FunctionDecl *, TypedAttr)>
+      addCombiner;
+  ModuleOp module;
+  std::function<bool(Object *)> isClosure;              ///< of a lambda that is not mutable
   std::map<const clang::ValueDecl *, Storage *> inputs; ///< of the graph
 
   Storage *capture(const clang::ValueDecl *decl, clang::SourceLocation at) override {
@@ -143,7 +148,7 @@ public:
   struct Yielded {
     Value value;
     Storage *outer;
-    std::optional<dfg::ReductionKind> kind;
+    dfg::ReductionAttr kind;
     Value initial; ///< of the level
   };
   std::vector<Yielded> yielded;
@@ -179,19 +184,20 @@ public:
     for (Accumulator &accumulator : accumulators) {
       UnrealizedConversionCastOp before = accumulator.before;
       Value first = before.getResult(0), last = slots[accumulator.inner->slot], start = before.getOperand(0);
-      std::optional<dfg::ReductionKind> kind;
+      dfg::ReductionAttr kind;
       if (last != first && rank) {
         eraseUnused(first);
         kind = findScalarReduction(last, first);
         if (kind) {
           OpBuilder::InsertionGuard guard(b);
           b.setInsertionPoint(before);
-          TypedAttr identity = dfg::getIdentity(*kind, first.getType());
+          TypedAttr identity = dfg::getIdentity(kind, first.getType(), graph.module);
           // Not a number is passed over by the kind, but not by the comparison that the program wrote.
           if (auto real = dyn_cast<FloatType>(first.getType());
-              real && (*kind == dfg::ReductionKind::MinNumF || *kind == dfg::ReductionKind::MaxNumF))
-            identity = b.getFloatAttr(
-                real, APFloat::getInf(real.getFloatSemantics(), *kind == dfg::ReductionKind::MaxNumF));
+              real && (kind.getKind() == dfg::ReductionKind::MinNumF ||
+                       kind.getKind() == dfg::ReductionKind::MaxNumF))
+            identity = b.getFloatAttr(real, APFloat::getInf(real.getFloatSemantics(),
+                                                            kind.getKind() == dfg::ReductionKind::MaxNumF));
           start = arith::ConstantOp::create(b, before.getLoc(), identity);
         } else if (!first.use_empty()) {
           failed = true;
@@ -200,7 +206,8 @@ public:
           diag.note(accumulator.decl->getLocation(),
                     "the variable is one for all of them; declare it in the loop, or combine it in each "
                     "iteration by one "
-                    "of '+', '*', '&', '|', '^', a minimum or a maximum, and do not read it otherwise");
+                    "of '+', '*', '&', '|', '^', a minimum, a maximum or '__hetero_combine', and do not read "
+                    "it otherwise");
         }
       }
       if (last == first)
@@ -243,11 +250,22 @@ public:
     return true;
   }
 
+  Object *getOuter(const Object *inner) const {
+    for (const Capture &capture : captures)
+      if (capture.inner == inner)
+        return capture.object;
+    return nullptr;
+  }
+  // What a lambda has captured by value does not change: it is a number of the launch.
+  Value loadNumber(const Place &place, clang::SourceLocation at) override {
+    Object *outer = getOuter(place.object);
+    if (!outer || !graph.isClosure(outer))
+      return Value();
+    Value v = graph.addNumber(outer, place.offset, place.type, at);
+    return v ? captureValue(v) : Value();
+  }
   std::optional<RValue> loadPointer(const Place &place, clang::SourceLocation at) override {
-    Object *outer = nullptr;
-    for (Capture &capture : captures)
-      if (capture.inner == place.object)
-        outer = capture.object;
+    Object *outer = getOuter(place.object);
     std::optional<MemberMemory> memory = outer ? graph.addMember(outer, place.offset, at) : std::nullopt;
     if (!memory)
       return std::nullopt;
@@ -269,6 +287,11 @@ public:
       offset = arith::MulIOp::create(b, current, offset, constantIndex(memory->elementUnits));
     }
     return RValue::pointer({type, nullptr, object, offset});
+  }
+
+  FlatSymbolRefAttr findCombiner(const clang::CallExpr *call, const clang::FunctionDecl *function,
+                                 TypedAttr identity) override {
+    return graph.addCombiner(call, function, identity);
   }
 
   Object *allocate(clang::QualType type, clang::SourceLocation at) override {

@@ -48,7 +48,7 @@ private:
   Value *scalar(IRBuilder<> &b, Value *v, const HostInput &input);
   void remove(const Site &site);
   void check(IRBuilder<> &b, Arguments argument, const HostLaunch &launch, HostMembers &members);
-  Value *extent(IRBuilder<> &b, Arguments argument, const HostInput::Extent &extent);
+  Value *extent(IRBuilder<> &b, Arguments argument, const HostInput::Extent &extent, HostMembers &members);
   Value *notNegative(IRBuilder<> &b, Value *v);
 
   bool checks;
@@ -131,10 +131,14 @@ static bool isAwaited(Instruction *from) {
   return false;
 }
 
-Value *Rewriter::extent(IRBuilder<> &b, Arguments argument, const HostInput::Extent &extent) {
+Value *Rewriter::extent(IRBuilder<> &b, Arguments argument, const HostInput::Extent &extent,
+                        HostMembers &members) {
   Value *e = ConstantInt::get(i64, extent.factor);
   for (unsigned i : extent.arguments)
     e = b.CreateMul(e, b.CreateSExtOrTrunc(argument(i), i64));
+  if (extent.member)
+    e = b.CreateMul(e, b.CreateIntCast(members.number(*extent.member, getType(*extent.member)), i64,
+                                       extent.member->isSigned));
   return e;
 }
 
@@ -166,7 +170,7 @@ void Rewriter::check(IRBuilder<> &b, Arguments argument, const HostLaunch &launc
       continue;
     Value *needed = ConstantInt::get(i64, output.unitBytes);
     for (const HostInput::Extent &each : output.inner)
-      needed = b.CreateMul(needed, notNegative(b, extent(b, argument, each)));
+      needed = b.CreateMul(needed, notNegative(b, extent(b, argument, each, members)));
     one(output, needed);
   }
 }
@@ -196,7 +200,7 @@ void Rewriter::fillSlots(IRBuilder<> &b, Arguments argument, const HostLaunch &l
     SmallVector<Value *> extents;
     Value *product = ConstantInt::get(i64, 1);
     for (const HostInput::Extent &each : input.inner) {
-      extents.push_back(extent(b, argument, each));
+      extents.push_back(extent(b, argument, each, members));
       product = b.CreateMul(product, extents.back());
     }
     if (!extents.empty()) {
@@ -212,7 +216,7 @@ void Rewriter::fillSlots(IRBuilder<> &b, Arguments argument, const HostLaunch &l
   for (const HostInput &output : launch.outputs) {
     put(members.address(output));
     for (const HostInput::Extent &each : output.inner)
-      put(notNegative(b, extent(b, argument, each)));
+      put(notNegative(b, extent(b, argument, each, members)));
   }
   if (checks)
     check(b, argument, launch, members);

@@ -21,6 +21,7 @@ struct HostInput {
   struct Extent {
     int64_t factor = 1;
     std::vector<unsigned> arguments;
+    std::shared_ptr<const HostInput> member = nullptr; ///< a number of a structure
   };
   std::vector<Extent> inner; ///< the extents of memory after the first
   unsigned bits = 0;         ///< of a scalar

@@ -34,6 +34,9 @@ std::optional<RValue> Translator::emitLibrary(const clang::CallExpr *call,
   if (!callee->getIdentifier() || !isOfLibrary(callee))
     return std::nullopt;
   StringRef name = callee->getName();
+  if (callee->getBuiltinID())
+    if (std::optional<RValue> known = emitConstant(call))
+      return known;
   if (name.starts_with("__atomic_") || name.starts_with("__sync_") || name.starts_with("__hetero_atomic_") ||
       name.starts_with("__hpvm__atomic_"))
     return emitAtomic(name, call);
@@ -71,9 +74,9 @@ std::optional<RValue> Translator::emitLibrary(const clang::CallExpr *call,
   }
   if (name == "swap" && call->getNumArgs() == 2) {
     Place l = emitPlace(call->getArg(0)), r = emitPlace(call->getArg(1));
-    RValue left = load(l, call->getExprLoc()), right = load(r, call->getExprLoc());
-    store(l, right, call->getExprLoc());
-    store(r, left, call->getExprLoc());
+    Place kept = materialize(load(l, call->getExprLoc()), call->getArg(0)->getType(), call->getBeginLoc());
+    store(l, load(r, call->getExprLoc()), call->getExprLoc());
+    store(r, load(kept, call->getExprLoc()), call->getExprLoc());
     return RValue();
   }
   if ((name == "memcpy" || name == "memset" || name == "memmove") && call->getNumArgs() == 3) {
@@ -191,6 +194,27 @@ static Unary findUnary(StringRef name) {
       .Default(nullptr);
 }
 
+// The larger side is taken out of the root, so that no square is too large or too small.
+Value Translator::hypotenuse(Value x, Value y) {
+  Value l = math::AbsFOp::create(b, current, x), r = math::AbsFOp::create(b, current, y);
+  Type type = l.getType();
+  Value larger = arith::MaximumFOp::create(b, current, l, r),
+        smaller = arith::MinimumFOp::create(b, current, l, r);
+  Value one = arith::ConstantOp::create(b, current, b.getFloatAttr(type, 1.0));
+  Value ratio = arith::DivFOp::create(b, current, smaller, larger);
+  Value root = math::SqrtOp::create(
+      b, current, arith::AddFOp::create(b, current, one, arith::MulFOp::create(b, current, ratio, ratio)));
+  Value result = arith::MulFOp::create(b, current, larger, root);
+  // Both zero, or one without end, have no ratio.
+  Value isZero = arith::CmpFOp::create(b, current, arith::CmpFPredicate::OEQ, larger, zero(type));
+  result = arith::SelectOp::create(b, current, isZero, larger, result);
+  Value infinite = arith::OrIOp::create(b, current, math::IsInfOp::create(b, current, x),
+                                        math::IsInfOp::create(b, current, y));
+  Value infinity = arith::ConstantOp::create(
+      b, current, b.getFloatAttr(type, APFloat::getInf(cast<FloatType>(type).getFloatSemantics())));
+  return arith::SelectOp::create(b, current, infinite, infinity, result);
+}
+
 std::optional<RValue> Translator::emitMath(StringRef name, const clang::CallExpr *call) {
   if (call->getNumArgs() == 0 || call->getNumArgs() > 3)
     return std::nullopt;
@@ -236,10 +260,7 @@ std::optional<RValue> Translator::emitMath(StringRef name, const clang::CallExpr
       return RValue::of(arith::SelectOp::create(b, current, less, zero(l.getType()), d));
     }
     if (base == "hypot") {
-      Value l = floating(0), r = floating(1);
-      Value sum = arith::AddFOp::create(b, current, arith::MulFOp::create(b, current, l, l),
-                                        arith::MulFOp::create(b, current, r, r));
-      return RValue::of(math::SqrtOp::create(b, current, sum));
+      return RValue::of(hypotenuse(floating(0), floating(1)));
     }
   }
   if (count == 3 && isa_and_present<FloatType>(type) && base == "fma")
@@ -257,8 +278,8 @@ std::optional<RValue> Translator::emitMath(StringRef name, const clang::CallExpr
       Type bits = b.getIntegerType(v.getType().getIntOrFloatBitWidth());
       result = arith::CmpIOp::create(b, current, arith::CmpIPredicate::slt,
                                      arith::BitcastOp::create(b, current, bits, v), zero(bits));
-    } else if (name == "lround" || name == "llround" || name == "lroundf" || name == "lrint" ||
-               name == "lrintf") {
+    } else if (StringRef whole = base.starts_with("ll") ? base.drop_front() : base;
+               whole == "lround" || whole == "lroundf" || whole == "lrint" || whole == "lrintf") {
       Value v = name.contains("round") ? math::RoundOp::create(b, current, floating(0)).getResult()
                                        : math::RoundEvenOp::create(b, current, floating(0)).getResult();
       return RValue::of(arith::FPToSIOp::create(b, current, type, v));

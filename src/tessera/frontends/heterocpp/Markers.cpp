@@ -102,8 +102,20 @@ static bool isSame(const Expr *a, const Expr *b, const ASTContext &context) {
 }
 
 bool Lists::isOutput(const Listed &input, const ASTContext &context) const {
+  if (QualType type = input.expr->getType()->getPointeeType(); !type.isNull() && type.isConstQualified())
+    return false;
   return llvm::any_of(outputs,
                       [&](const Listed &output) { return isSame(input.expr, output.expr, context); });
+}
+
+std::optional<std::string> tessera::heterocpp::getText(const Expr *expr, const ASTContext &context) {
+  if (const auto *literal = dyn_cast<StringLiteral>(expr->IgnoreParenCasts()))
+    return literal->getString().str();
+  // The text of a template's parameter.
+  QualType type = expr->getType()->getPointeeType();
+  if (type.isNull() || !type->isCharType() || !type.isConstQualified() || expr->isValueDependent())
+    return std::nullopt;
+  return expr->tryEvaluateString(const_cast<ASTContext &>(context));
 }
 
 std::vector<Word> tessera::heterocpp::getWords(const CallExpr *call, llvm::ArrayRef<Listed> list) {
@@ -148,8 +160,8 @@ public:
     // The name stands at the end.
     unsigned end = call->getNumArgs();
     if (end > at)
-      if (const auto *text = dyn_cast<StringLiteral>(call->getArg(end - 1)->IgnoreParenCasts())) {
-        lists.name = text->getString().str();
+      if (std::optional<std::string> text = getText(call->getArg(end - 1), context)) {
+        lists.name = *text;
         --end;
       }
     if (!readList("inputs", end, lists.inputs))

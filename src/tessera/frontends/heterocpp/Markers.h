@@ -43,6 +43,9 @@ const clang::CallExpr *findMarker(const clang::Stmt *stmt, MarkerKind &kind);
 /// A statement under `stmt` that is a marker of this kind.
 const clang::CallExpr *findMarkerInside(const clang::Stmt *stmt, MarkerKind kind);
 
+/// The text of a constant string: a name, or the targets of a hint.
+std::optional<std::string> getText(const clang::Expr *expr, const clang::ASTContext &context);
+
 /// One object of a list.
 struct Listed {
   const clang::Expr *expr = nullptr;
@@ -62,7 +65,7 @@ struct Lists {
   std::string name;
 
   const Listed *find(const clang::ValueDecl *decl) const;
-  /// Whether an input stands among the outputs as well.
+  /// Whether an input stands among the outputs as well; what is const is no output.
   bool isOutput(const Listed &input, const clang::ASTContext &context) const;
 };
 

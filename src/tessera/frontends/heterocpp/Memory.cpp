@@ -102,7 +102,15 @@ Place Translator::fieldOf(const Place &from, const clang::FieldDecl *field) {
   Value offset = base.offset;
   if (bytes)
     offset = arith::AddIOp::create(b, current, offset, constantIndex(bytes / base.object->unit.bytes));
-  return {type, nullptr, base.object, offset};
+  if (!type->isReferenceType())
+    return {type, nullptr, base.object, offset};
+  // A reference is a pointer to one object.
+  Place pointer{ast.getPointerType(type.getNonReferenceType()), nullptr, base.object, offset};
+  if (std::optional<RValue> target = loadPointer(pointer, field->getLocation()))
+    return target->place;
+  unsupported(field->getLocation(), "a reference that is read from memory",
+              "list the memory it names as an object of its own");
+  return Place{type.getNonReferenceType()};
 }
 
 Place Translator::baseOf(const Place &from, const clang::CXXRecordDecl *wanted) {
@@ -275,6 +283,7 @@ RValue Translator::load(const Place &from, clang::SourceLocation at) {
       Place target = storage->target;
       if (target.object)
         target.offset = slots[storage->slot];
+      target.pointer = storage;
       target.type = type->isPointerType() ? type->getPointeeType() : target.type;
       return RValue::pointer(target);
     }
@@ -321,6 +330,24 @@ RValue Translator::load(const Place &from, clang::SourceLocation at) {
   return result;
 }
 
+// Which of the two a pointer is when the program runs is not kept.
+static constexpr llvm::StringLiteral mixedNull = "a test of a pointer that may be null or not";
+
+void Translator::setNull(Storage &pointer, bool isNull, clang::SourceLocation at) {
+  bool had = bool(pointer.target);
+  if (pointer.isTested && (isNull ? had : pointer.isNull))
+    unsupported(at, mixedNull, "keep a flag beside it");
+  pointer.isNull |= isNull;
+}
+
+void Translator::testForNull(const Place &place, clang::SourceLocation at) {
+  if (!place.pointer)
+    return;
+  place.pointer->isTested = true;
+  if (place.pointer->isNull && place.pointer->target)
+    unsupported(at, mixedNull, "keep a flag beside it");
+}
+
 void Translator::store(const Place &to, const RValue &value, clang::SourceLocation at) {
   Place place = resolve(to);
   if (to.storage && to.storage->kind == Storage::Reference && value.kind == RValue::Reference) {
@@ -330,25 +357,34 @@ void Translator::store(const Place &to, const RValue &value, clang::SourceLocati
   if (!place || value.kind == RValue::None)
     return;
   if (value.kind == RValue::Memory) {
-    // An array, element by element.
-    Place from = value.place;
-    uint64_t count = ast.getTypeSizeInChars(place.type).getQuantity() / place.object->unit.bytes;
+    // An array or a union, in pieces as large as the larger units of the two.
+    uint64_t bytes = std::max(value.place.object->unit.bytes, place.object->unit.bytes);
+    uint64_t count = ast.getTypeSizeInChars(place.type).getQuantity() / bytes;
+    clang::QualType type = ast.getIntTypeForBitwidth(bytes * 8, /*Signed=*/false);
     emitCounted(constantIndex(0), constantIndex(count), constantIndex(1), [&](Value i) {
-      Value v = loadUnit(*from.object, arith::AddIOp::create(b, current, from.offset, i));
-      if (v.getType() != place.object->unit.type)
-        v = arith::BitcastOp::create(b, current, place.object->unit.type, v);
-      memref::StoreOp::create(b, current, v, place.object->memory,
-                              arith::AddIOp::create(b, current, place.offset, i).getResult());
+      auto piece = [&](const Place &all) {
+        Value offset = i;
+        if (uint64_t units = bytes / all.object->unit.bytes; units > 1)
+          offset = arith::MulIOp::create(b, current, i, constantIndex(units));
+        return Place{type, nullptr, all.object, arith::AddIOp::create(b, current, all.offset, offset)};
+      };
+      storeScalar(piece(place), loadScalar(piece(value.place), at), at);
     });
     return;
   }
   if (Storage *storage = place.storage) {
+    if (storage->isChosen) {
+      unsupported(at, "a write to one of several variables", "write it with 'if'");
+      return;
+    }
     switch (storage->kind) {
     case Storage::Scalar:
       if (value.scalar)
         slots[storage->slot] = value.scalar;
       return;
     case Storage::Pointer:
+      if (value.kind == RValue::Pointer)
+        setNull(*storage, !value.place || (value.place.pointer && value.place.pointer->isNull), at);
       if (!value.place)
         return;
       if (storage->target &&

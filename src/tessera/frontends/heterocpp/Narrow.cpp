@@ -44,7 +44,7 @@ Value Translator::isNotZero(Value v) {
     return rebuild(
         b, op,
         {op->getOperand(0).getDefiningOp()->getOperand(0), op->getOperand(1).getDefiningOp()->getOperand(0)});
-  return arith::CmpIOp::create(b, current, arith::CmpIPredicate::ne, v, zero(v.getType()));
+  return b.createOrFold<arith::CmpIOp>(current, arith::CmpIPredicate::ne, v, zero(v.getType()));
 }
 
 namespace {

@@ -9,6 +9,7 @@
 
 using namespace tessera;
 using namespace tessera::heterocpp;
+using dfg::ReductionAttr;
 using dfg::ReductionKind;
 
 namespace {
@@ -17,9 +18,13 @@ struct Update {
   memref::LoadOp load;
   memref::StoreOp store;
   Value value;
-  ReductionKind kind;
+  ReductionAttr kind;
 };
 } // namespace
+
+static ReductionAttr getNamed(ReductionKind kind, MLIRContext *context) {
+  return ReductionAttr::get(context, kind, FlatSymbolRefAttr());
+}
 
 // The same number, also where it is computed or loaded twice from memory that nothing writes.
 static bool isSame(Value a, Value b) {
@@ -42,10 +47,10 @@ static bool isSame(Value a, Value b) {
 }
 
 // max(a, b) as a comparison and a choice between two values, in either order.
-static std::optional<ReductionKind> getChosen(Value condition, Value yes, Value no, Value old, Value &other) {
+static ReductionAttr getChosen(Value condition, Value yes, Value no, Value old, Value &other) {
   Operation *test = condition.getDefiningOp();
   if (!test)
-    return std::nullopt;
+    return {};
   Value l, r;
   bool less = false, real = false, isUnsigned = false;
   if (auto cmp = dyn_cast<arith::CmpFOp>(test)) {
@@ -53,7 +58,7 @@ static std::optional<ReductionKind> getChosen(Value condition, Value yes, Value 
     P p = cmp.getPredicate();
     less = p == P::OLT || p == P::OLE || p == P::ULT || p == P::ULE;
     if (!less && p != P::OGT && p != P::OGE && p != P::UGT && p != P::UGE)
-      return std::nullopt;
+      return {};
     real = true;
     l = cmp.getLhs();
     r = cmp.getRhs();
@@ -63,39 +68,41 @@ static std::optional<ReductionKind> getChosen(Value condition, Value yes, Value 
     less = p == P::slt || p == P::sle || p == P::ult || p == P::ule;
     isUnsigned = p == P::ult || p == P::ule || p == P::ugt || p == P::uge;
     if (!less && p != P::sgt && p != P::sge && p != P::ugt && p != P::uge)
-      return std::nullopt;
+      return {};
     l = cmp.getLhs();
     r = cmp.getRhs();
   } else {
-    return std::nullopt;
+    return {};
   }
   bool straight = isSame(yes, l) && isSame(no, r);
   bool crossed = isSame(yes, r) && isSame(no, l);
   if ((!straight && !crossed) || (l != old && r != old) || (yes != old && no != old))
-    return std::nullopt;
+    return {};
   other = l == old ? r : l;
   bool minimum = less == straight;
-  if (real)
-    return minimum ? ReductionKind::MinNumF : ReductionKind::MaxNumF;
-  if (isUnsigned)
-    return minimum ? ReductionKind::MinUI : ReductionKind::MaxUI;
-  return minimum ? ReductionKind::MinSI : ReductionKind::MaxSI;
+  ReductionKind kind = real         ? minimum ? ReductionKind::MinNumF : ReductionKind::MaxNumF
+                       : isUnsigned ? minimum ? ReductionKind::MinUI : ReductionKind::MaxUI
+                       : minimum    ? ReductionKind::MinSI
+                                    : ReductionKind::MaxSI;
+  return getNamed(kind, test->getContext());
 }
 
-static std::optional<ReductionKind> getSelected(arith::SelectOp choice, Value old, Value &other) {
+static ReductionAttr getSelected(arith::SelectOp choice, Value old, Value &other) {
   return getChosen(choice.getCondition(), choice.getTrueValue(), choice.getFalseValue(), old, other);
 }
 
 // The operation that combines what was loaded with something else.
-static std::optional<ReductionKind> getCombination(Operation *op, Value old, Value &other) {
+static ReductionAttr getCombination(Operation *op, Value old, Value &other) {
   if (auto choice = dyn_cast<arith::SelectOp>(op))
     return getSelected(choice, old, other);
   if (op->getNumOperands() != 2)
-    return std::nullopt;
+    return {};
   bool left = op->getOperand(0) == old;
   if (left == (op->getOperand(1) == old))
-    return std::nullopt;
+    return {};
   other = op->getOperand(left ? 1 : 0);
+  if (FlatSymbolRefAttr combiner = getCombiner(op))
+    return left ? ReductionAttr::get(op->getContext(), std::nullopt, combiner) : ReductionAttr();
   static const std::map<std::string, ReductionKind> kinds = {
       {"arith.addf", ReductionKind::AddF},       {"arith.addi", ReductionKind::AddI},
       {"arith.mulf", ReductionKind::MulF},       {"arith.muli", ReductionKind::MulI},
@@ -105,14 +112,14 @@ static std::optional<ReductionKind> getCombination(Operation *op, Value old, Val
       {"arith.andi", ReductionKind::AndI},       {"arith.ori", ReductionKind::OrI},
       {"arith.xori", ReductionKind::XOrI}};
   auto it = kinds.find(op->getName().getStringRef().str());
-  return it == kinds.end() ? std::nullopt : std::optional(it->second);
+  return it == kinds.end() ? ReductionAttr() : getNamed(it->second, op->getContext());
 }
 
 namespace {
 /// The way of an accumulator through one iteration: combinations of one kind, in branches and loops.
 class Chain {
 public:
-  std::optional<ReductionKind> kind;
+  ReductionAttr kind;
 
   /// Whether `v` is `start` combined with other things, by one kind, and nothing else looks at it on the way.
   bool isReduction(Value v, Value start) {
@@ -157,14 +164,15 @@ private:
              through(loop.getBody()->getTerminator(), loop.getRegionIterArg(at));
     }
     for (OpOperand &operand : op->getOpOperands()) {
-      std::optional<ReductionKind> found;
+      ReductionAttr found;
       Value other;
       // What is taken away is added with another sign.
       if (isa<arith::SubFOp, arith::SubIOp>(op) && operand.getOperandNumber() == 0)
-        found = isa<arith::SubFOp>(op) ? ReductionKind::AddF : ReductionKind::AddI;
+        found =
+            getNamed(isa<arith::SubFOp>(op) ? ReductionKind::AddF : ReductionKind::AddI, op->getContext());
       else
         found = getCombination(op, operand.get(), other);
-      if (!found || (kind && *kind != *found))
+      if (!found || (kind && kind != found))
         continue;
       Chain before = *this;
       kind = found;
@@ -184,8 +192,8 @@ private:
       return false;
     for (OpOperand &compared : test->getOpOperands()) {
       Value other;
-      std::optional<ReductionKind> found = getChosen(condition, yes.get(), no.get(), compared.get(), other);
-      if (!found || (kind && *kind != *found))
+      ReductionAttr found = getChosen(condition, yes.get(), no.get(), compared.get(), other);
+      if (!found || (kind && kind != found))
         continue;
       Chain before = *this;
       kind = found;
@@ -204,9 +212,9 @@ private:
 };
 } // namespace
 
-std::optional<ReductionKind> heterocpp::findScalarReduction(Value last, Value first) {
+ReductionAttr heterocpp::findScalarReduction(Value last, Value first) {
   Chain chain;
-  return chain.isReduction(last, first) ? chain.kind : std::nullopt;
+  return chain.isReduction(last, first) ? chain.kind : ReductionAttr();
 }
 
 // All uses of the memory as updates of one kind; none when there is another.
@@ -231,18 +239,14 @@ static std::optional<SmallVector<Update>> getUpdates(Value memory) {
     if (!store)
       return std::nullopt;
     Operation *combined = store.getValue().getDefiningOp();
-    Update update{load, store, Value(), ReductionKind::AddF};
-    std::optional<ReductionKind> kind =
-        combined && combined->hasOneUse() ? getCombination(combined, load, update.value) : std::nullopt;
-    if (!kind)
+    Update update{load, store, Value(), ReductionAttr()};
+    if (combined && combined->hasOneUse())
+      update.kind = getCombination(combined, load, update.value);
+    if (!update.kind || (!updates.empty() && updates.front().kind != update.kind))
       return std::nullopt;
     // A selection and its comparison are the only users of what was loaded.
     unsigned expected = isa<arith::SelectOp>(combined) ? 2 : 1;
     if (unsigned(std::distance(load->user_begin(), load->user_end())) != expected)
-      return std::nullopt;
-    // x - sum is no sum.
-    update.kind = *kind;
-    if (!updates.empty() && updates.front().kind != *kind)
       return std::nullopt;
     updates.push_back(update);
   }
@@ -290,7 +294,7 @@ static bool isShared(ArrayRef<Update> updates, dfg::NodeOp node) {
 // dfg.node(inout %m) { m[k] = m[k] + x }  →  dfg.node(acc<add> %m) { dfg.accumulate x, m[k] }
 static void useAccumulation(dfg::NodeOp node, unsigned input, ArrayRef<Update> updates) {
   MLIRContext *context = node.getContext();
-  auto reduction = dfg::ReductionAttr::get(context, updates.front().kind, FlatSymbolRefAttr());
+  ReductionAttr reduction = updates.front().kind;
   for (Update update : updates) {
     OpBuilder b(update.store);
     Operation *combined = update.store.getValue().getDefiningOp();
@@ -324,7 +328,7 @@ static bool isOneElement(ArrayRef<Update> updates, dfg::NodeOp node) {
 static void useReduction(dfg::NodeOp node, unsigned input, const Update &update) {
   OpBuilder b(node);
   MLIRContext *context = node.getContext();
-  auto reduction = dfg::ReductionAttr::get(context, update.kind, FlatSymbolRefAttr());
+  ReductionAttr reduction = update.kind;
   memref::StoreOp store = update.store;
   memref::LoadOp load = update.load;
   Value value = update.value;

@@ -42,6 +42,9 @@ void SourceUnit::HandleTranslationUnit(clang::ASTContext &context) {
     return;
   for (auto graph : module->getOps<dfg::GraphOp>()) {
     findReductions(graph);
+  }
+  expandCombinations(*module);
+  for (auto graph : module->getOps<dfg::GraphOp>()) {
     // Launches of one graph pass their arguments alike.
     Launch *first = nullptr;
     for (Launch &launch : launches) {
@@ -234,7 +237,16 @@ void SourceUnit::addLaunch(const clang::CallExpr *call, MarkerKind kind, const c
   launch.isStream = kind == MarkerKind::LaunchStream;
   if (launch.isStream && !describeItems(launch, *lists, *ast, diag))
     return;
-  std::pair<const clang::FunctionDecl *, bool> key(definition, launch.isStream);
+  // One graph for all launches that say the same about their memory.
+  std::string said = launch.isStream ? "stream" : "launch";
+  for (const Listed &listed : lists->inputs) {
+    clang::QualType element = listed.expr->IgnoreParenImpCasts()->getType()->getPointeeType();
+    bool one = !element.isNull() && element->isRecordType() && isOne(listed, element, host, *ast);
+    said += one ? " one" : " any";
+    if (launch.isStream && lists->isOutput(listed, *ast))
+      said += " out";
+  }
+  std::pair<const clang::FunctionDecl *, std::string> key(definition, said);
   if (auto it = known.find(key); it != known.end()) {
     const Launch &before = launches[it->second];
     if (before.call->getNumArgs() == call->getNumArgs()) {
@@ -244,7 +256,7 @@ void SourceUnit::addLaunch(const clang::CallExpr *call, MarkerKind kind, const c
       return;
     }
   }
-  launch.graph = uniqueName(definition->getNameAsString());
+  launch.graph = uniqueName(lists->name.empty() ? definition->getNameAsString() : lists->name);
   SmallVector<const clang::Stmt *> stmts;
   if (const auto *compound = dyn_cast<clang::CompoundStmt>(definition->getBody()))
     stmts.append(compound->body_begin(), compound->body_end());
@@ -310,6 +322,25 @@ SourceUnit::describeLaunches(function_ref<std::string(const clang::FunctionDecl 
   auto place = [&](const clang::CallExpr *call, unsigned &line, unsigned &column) {
     std::tie(line, column) = getPlace(call, *ast);
   };
+  auto describeNumber = [&](const GraphInput &input, const Launch *launch, HostInput &made) {
+    Type type = memoryType(input.type, mlir, *ast);
+    made.bits = type.getIntOrFloatBitWidth();
+    made.isFloat = isa<FloatType>(type);
+    made.isBfloat = type.isBF16();
+    clang::QualType source = input.member ? input.type : launch->call->getArg(input.argument)->getType();
+    made.isSigned = source->isSignedIntegerOrEnumerationType();
+  };
+  auto describe = [&](const GraphInput::Extent &extent) {
+    HostInput::Extent made{extent.factor, extent.arguments};
+    if (extent.member) {
+      HostInput number;
+      number.argument = extent.member->argument;
+      number.member = extent.member->member;
+      describeNumber(*extent.member, nullptr, number);
+      made.member = std::make_shared<HostInput>(number);
+    }
+    return made;
+  };
   for (const Launch &launch : launches) {
     HostLaunch host;
     host.function = mangle(launch.host);
@@ -330,7 +361,7 @@ SourceUnit::describeLaunches(function_ref<std::string(const clang::FunctionDecl 
       made.member = output.member;
       made.written = true;
       for (const GraphInput::Extent &extent : output.inner)
-        made.inner.push_back({extent.factor, extent.arguments});
+        made.inner.push_back(describe(extent));
       host.outputs.push_back(made);
     }
     for (const GraphInput &input : launch.inputs) {
@@ -342,15 +373,9 @@ SourceUnit::describeLaunches(function_ref<std::string(const clang::FunctionDecl 
       made.member = input.member;
       made.written = input.written;
       for (const GraphInput::Extent &extent : input.inner)
-        made.inner.push_back({extent.factor, extent.arguments});
-      if (!input.sizeArgument) {
-        Type type = memoryType(input.type, mlir, *ast);
-        made.bits = type.getIntOrFloatBitWidth();
-        made.isFloat = isa<FloatType>(type);
-        made.isBfloat = type.isBF16();
-        clang::QualType source = input.member ? input.type : launch.call->getArg(input.argument)->getType();
-        made.isSigned = source->isSignedIntegerOrEnumerationType();
-      }
+        made.inner.push_back(describe(extent));
+      if (!input.sizeArgument)
+        describeNumber(input, &launch, made);
       host.inputs.push_back(made);
     }
     result.push_back(std::move(host));

@@ -45,7 +45,7 @@ private:
   std::vector<const clang::Decl *> decls;
   std::map<const clang::CallExpr *, const clang::CallExpr *> ends;
   /// Launched before, as a stream or not: the launch.
-  std::map<std::pair<const clang::FunctionDecl *, bool>, size_t> known;
+  std::map<std::pair<const clang::FunctionDecl *, std::string>, size_t> known;
   std::set<const clang::FunctionDecl *> visited;
   std::set<std::string> names;
 };

@@ -41,6 +41,11 @@ void Translator::emitStmts(ArrayRef<const clang::Stmt *> stmts) {
   }
 }
 
+static bool isEmpty(const clang::CXXDestructorDecl *destructor) {
+  const auto *body = dyn_cast_or_null<clang::CompoundStmt>(destructor->getBody());
+  return body && body->body_empty();
+}
+
 void Translator::emitDecl(const clang::Decl *decl) {
   if (const auto *pack = dyn_cast<clang::DecompositionDecl>(decl)) {
     unsupported(pack->getLocation(), "a structured binding", "name the members one by one");
@@ -55,6 +60,14 @@ void Translator::emitDecl(const clang::Decl *decl) {
   }
   if (var->isConstexpr() && !var->getType()->isReferenceType() && isScalar(var->getType()))
     return; // its value stands where it is used
+  if (const auto *record = var->getType()->getAsCXXRecordDecl())
+    if (const clang::CXXDestructorDecl *destructor = record->getDestructor();
+        destructor && !record->hasTrivialDestructor() && !isEmpty(destructor)) {
+      unsupported(var->getLocation(),
+                  "an object of the class '" + record->getNameAsString() + "' with a destructor",
+                  "call a function at the end of the block");
+      diag.note(destructor->getLocation(), "the destructor is here");
+    }
   Storage *storage = declare(var);
   if (var->getInit())
     initialize(placeOf(storage), var->getInit());
@@ -110,14 +123,12 @@ void Translator::emitStmt(const clang::Stmt *stmt) {
     if (!loops.empty() && loops.back().broken)
       setFlag(*loops.back().broken);
   } else if (isa<clang::ContinueStmt>(stmt)) {
-    for (Loop &loop : llvm::reverse(loops))
-      if (!loop.isSwitch) {
-        if (loop.continued)
-          setFlag(*loop.continued);
-        break;
-      }
+    if (std::optional<unsigned> flag = getContinued())
+      setFlag(*flag);
   } else if (const auto *attributed = dyn_cast<clang::AttributedStmt>(stmt)) {
     emitStmt(attributed->getSubStmt());
+  } else if (const auto *label = dyn_cast<clang::SwitchCase>(stmt)) {
+    emitStmt(label->getSubStmt()); // the switch has reported it
   } else if (const auto *label = dyn_cast<clang::LabelStmt>(stmt)) {
     emitStmt(label->getSubStmt());
   } else if (isa<clang::GotoStmt, clang::IndirectGotoStmt>(stmt)) {
@@ -243,6 +254,12 @@ bool Translator::emitCanonical(const clang::ForStmt *stmt) {
   // The comparison may be in a wider type than the counter; the counter's own values are what counts.
   if (!isSigned(type) && ast.getTypeSize(type) < ast.getTypeSize(loop.bound->getType()) && loop.down)
     return false;
+  // A signed counter that is compared as an unsigned one must not begin below zero.
+  if (clang::Expr::EvalResult known;
+      isSigned(type) && !isSigned(loop.bound->getType()) &&
+      ast.getTypeSize(type) <= ast.getTypeSize(loop.bound->getType()) &&
+      !(loop.first->EvaluateAsInt(known, ast) && !known.Val.getInt().isNegative()))
+    return false;
   Storage *counter = loop.declares ? declare(loop.var) : lookup(loop.var, stmt->getBeginLoc());
   if (!counter || counter->kind != Storage::Scalar)
     return false;
@@ -296,6 +313,9 @@ void Translator::emitLoop(const clang::Expr *condition, const clang::VarDecl *co
     loops.back().broken = newSlot(constant(flag, 0));
   if (jumps.continues)
     loops.back().continued = newSlot(constant(flag, 0));
+  // The body sees what the condition declares.
+  if (conditionVar)
+    declare(conditionVar);
   std::optional<unsigned> first;
   if (atLeastOnce)
     first = newSlot(constant(flag, 1));
@@ -311,7 +331,7 @@ void Translator::emitLoop(const clang::Expr *condition, const clang::VarDecl *co
   auto test = [&]() -> Value {
     auto own = [&]() -> Value {
       if (conditionVar)
-        initialize(placeOf(declare(conditionVar)), conditionVar->getInit());
+        initialize(placeOf(lookup(conditionVar, conditionVar->getLocation())), conditionVar->getInit());
       return condition ? emitCondition(condition) : constant(flag, 1);
     };
     auto unlessFirst = [&]() -> Value {
@@ -391,13 +411,17 @@ void Translator::emitSwitch(const clang::SwitchStmt *stmt) {
     };
     if (!label->getRHS())
       return arith::CmpIOp::create(b, current, arith::CmpIPredicate::eq, value, number(label->getLHS()));
-    Value low = arith::CmpIOp::create(b, current, arith::CmpIPredicate::sge, value, number(label->getLHS()));
-    Value high = arith::CmpIOp::create(b, current, arith::CmpIPredicate::sle, value, number(label->getRHS()));
-    return arith::AndIOp::create(b, current, low, high);
+    clang::QualType type = stmt->getCond()->getType();
+    return arith::AndIOp::create(b, current, compare(clang::BO_GE, value, number(label->getLHS()), type),
+                                 compare(clang::BO_LE, value, number(label->getRHS()), type));
   };
-  for (const clang::SwitchCase *label = stmt->getSwitchCaseList(); label; label = label->getNextSwitchCase())
+  unsigned labels = 0;
+  for (const clang::SwitchCase *label = stmt->getSwitchCaseList(); label;
+       label = label->getNextSwitchCase()) {
+    ++labels;
     if (const auto *one = dyn_cast<clang::CaseStmt>(label))
       any = arith::OrIOp::create(b, current, any, matches(one));
+  }
   unsigned matched = newSlot(constant(flag, 0));
   loops.push_back({});
   loops.back().isSwitch = true;
@@ -411,16 +435,25 @@ void Translator::emitSwitch(const clang::SwitchStmt *stmt) {
     stmts.push_back(stmt->getBody());
   for (const clang::Stmt *child : stmts) {
     while (const auto *label = dyn_cast<clang::SwitchCase>(child)) {
+      --labels;
       const auto *one = dyn_cast<clang::CaseStmt>(label);
       Value here = one ? matches(one) : arith::XOrIOp::create(b, current, any, constant(flag, 1)).getResult();
       slots[matched] = arith::OrIOp::create(b, current, slots[matched], here);
       child = label->getSubStmt();
     }
-    // A declaration is for all labels.
-    if (isa<clang::DeclStmt>(child)) {
-      emitStmt(child);
-      continue;
-    }
+    // A declaration is for all labels, its initial value for those before it.
+    const auto *decls = dyn_cast<clang::DeclStmt>(child);
+    SmallVector<const clang::VarDecl *> initialized;
+    if (decls)
+      for (const clang::Decl *decl : decls->decls()) {
+        const auto *var = dyn_cast<clang::VarDecl>(decl);
+        if (var && var->getInit() && !var->isStaticLocal() && !var->getType()->isReferenceType()) {
+          declare(var);
+          initialized.push_back(var);
+        } else {
+          emitDecl(decl);
+        }
+      }
     Value skip = arith::OrIOp::create(b, current, slots[broken],
                                       arith::XOrIOp::create(b, current, slots[matched], constant(flag, 1)));
     for (std::optional<unsigned> slot : {frames.back().returned})
@@ -429,9 +462,17 @@ void Translator::emitSwitch(const clang::SwitchStmt *stmt) {
     for (size_t i = 0; i + 1 < loops.size(); ++i)
       if (loops[i].continued)
         skip = arith::OrIOp::create(b, current, skip, slots[*loops[i].continued]);
-    emitUnless(skip, [&] { emitStmt(child); });
+    emitUnless(skip, [&] {
+      if (!decls)
+        emitStmt(child);
+      for (const clang::VarDecl *var : initialized)
+        initialize(placeOf(lookup(var, var->getLocation())), var->getInit());
+    });
   }
   loops.pop_back();
+  if (labels)
+    unsupported(stmt->getBeginLoc(), "a label of a switch inside of another statement",
+                "put the labels directly into the switch");
 }
 
 void Translator::emitReturn(const clang::ReturnStmt *stmt) {

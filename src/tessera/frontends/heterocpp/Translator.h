@@ -36,7 +36,8 @@ struct Place {
   clang::QualType type;
   Storage *storage = nullptr;
   Object *object = nullptr;
-  Value offset = {}; ///< in units of the object
+  Value offset = {};          ///< in units of the object
+  Storage *pointer = nullptr; ///< the variable that a pointer to it was read from
   explicit operator bool() const { return storage || object; }
 };
 
@@ -57,6 +58,8 @@ struct Storage {
   clang::QualType type;
   unsigned slot = 0;                           ///< Scalar: the value; Pointer: the offset
   Place target;                                ///< Pointer, Reference
+  bool isNull = false, isTested = false;       ///< Pointer: was set to null, was compared with it
+  bool isChosen = false;                       ///< a copy of one of several variables: not to be written
   std::vector<std::unique_ptr<Storage>> parts; ///< Aggregate: bases and fields
   Object *object = nullptr;                    ///< Memory
 };
@@ -109,6 +112,11 @@ public:
   virtual std::optional<RValue> loadPointer(const Place &, clang::SourceLocation) { return std::nullopt; }
   /// A number in memory that must not be read here, but may be known otherwise; null when it is not.
   virtual Value loadNumber(const Place &, clang::SourceLocation) { return Value(); }
+  /// The combiner of a function that combines two numbers; null where there can be none, and after a
+  /// diagnostic.
+  virtual FlatSymbolRefAttr findCombiner(const clang::CallExpr *, const clang::FunctionDecl *, TypedAttr) {
+    return {};
+  }
   /// Memory for a local array.
   virtual Object *allocate(clang::QualType type, clang::SourceLocation loc) = 0;
 
@@ -149,6 +157,8 @@ protected:
   /// Emits `rest` where no flag is set.
   void emitUnless(Value flag, function_ref<void()> rest);
   void setFlag(unsigned slot);
+  /// The flag that 'continue' sets: of the innermost loop, or of the iteration that is translated.
+  std::optional<unsigned> getContinued() const;
 
   // Statements.cpp
   void emitDecl(const clang::Decl *decl);
@@ -176,11 +186,14 @@ protected:
 
   // Expressions.cpp, Arithmetic.cpp
   RValue emitCast(const clang::CastExpr *cast);
-  RValue emitUnary(const clang::UnaryOperator *op);
+  // The place that is written, too: its subscripts are evaluated once.
+  RValue emitUnary(const clang::UnaryOperator *op, Place *written = nullptr);
   RValue emitBinary(const clang::BinaryOperator *op);
-  RValue emitAssign(const clang::BinaryOperator *op);
-  RValue emitCompound(const clang::CompoundAssignOperator *op);
+  RValue emitAssign(const clang::BinaryOperator *op, Place *written = nullptr);
+  RValue emitCompound(const clang::CompoundAssignOperator *op, Place *written = nullptr);
   RValue emitConditional(const clang::AbstractConditionalOperator *op);
+  RValue emitChosen(const clang::AbstractConditionalOperator *op, Value condition);
+  Place emitChosenPlace(const clang::ConditionalOperator *op);
   RValue emitDeclRef(const clang::DeclRefExpr *ref);
   std::optional<RValue> emitConstant(const clang::Expr *expr);
   RValue fromConstant(const clang::APValue &value, clang::QualType type, clang::SourceLocation loc);
@@ -190,6 +203,8 @@ protected:
   Value compare(clang::BinaryOperatorKind kind, Value l, Value r, clang::QualType type);
   Value convert(Value v, clang::QualType from, clang::QualType to);
   RValue comparePointers(const clang::BinaryOperator *op);
+  void setNull(Storage &pointer, bool isNull, clang::SourceLocation at);
+  void testForNull(const Place &place, clang::SourceLocation at);
   Value toBool(Value v);
   // Narrow.cpp
   Value truncate(Value v, Type narrow);
@@ -208,10 +223,13 @@ protected:
   Place emitCallPlace(const clang::CallExpr *call);
   std::optional<RValue> emitLibrary(const clang::CallExpr *call, const clang::FunctionDecl *callee);
   std::optional<RValue> emitMath(StringRef name, const clang::CallExpr *call);
+  Value hypotenuse(Value x, Value y);
   std::optional<RValue> emitAtomic(StringRef name, const clang::CallExpr *call);
   RValue emitAtomicExpr(const clang::AtomicExpr *expr);
   std::optional<RValue> emitAtomicOn(StringRef name, Place place, ArrayRef<const clang::Expr *> args,
                                      const clang::Expr *call);
+  // Combiners.cpp
+  void emitCombine(const clang::CallExpr *call);
   virtual std::optional<RValue> emitMarker(const clang::CallExpr *call, const clang::FunctionDecl *callee);
   /// What the pointer to scratch memory is cast to.
   clang::QualType castTo;

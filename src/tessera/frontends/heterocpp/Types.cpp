@@ -111,7 +111,7 @@ struct Leaves {
       return;
     }
     Type leaf = memoryType(t, context, ast);
-    if (t->isPointerType())
+    if (t->isPointerType() || t->isReferenceType())
       leaf = IntegerType::get(context, 64);
     known &= bool(leaf);
     if (!leaf)
@@ -126,8 +126,11 @@ struct Leaves {
 Unit heterocpp::getUnit(clang::QualType type, MLIRContext *context, const clang::ASTContext &ast) {
   Leaves leaves{context, ast, Type()};
   leaves.add(type, 0);
-  if (!leaves.known || !leaves.any)
+  if (!leaves.known)
     return Unit();
+  // Of a class without members there is one byte.
+  if (!leaves.any)
+    return type->isRecordType() ? Unit{IntegerType::get(context, 8), 1} : Unit();
   uint64_t bytes = std::min<uint64_t>(leaves.divisor, 8);
   if (leaves.type && leaves.type.getIntOrFloatBitWidth() / 8 == leaves.divisor)
     return {leaves.type, leaves.divisor};

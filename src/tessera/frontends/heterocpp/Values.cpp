@@ -39,6 +39,7 @@ private:
   BlockArgument getGraphArg(Value v, dfg::NodeOp node);
   BlockArgument getExtentArg(Value extent);
   std::optional<GraphInput::Extent> getExtent(Value extent);
+  GraphInput::Extent getExtentOf(BlockArgument arg);
   void rebuild(dfg::NodeOp node);
   const Buffer *find(Value memory) const;
 
@@ -77,7 +78,14 @@ std::optional<GraphInput::Extent> ValueForm::getExtent(Value extent) {
   BlockArgument arg = getExtentArg(extent);
   if (!arg)
     return std::nullopt;
-  return GraphInput::Extent{1, {launch.inputs[arg.getArgNumber()].argument}};
+  return getExtentOf(arg);
+}
+
+GraphInput::Extent ValueForm::getExtentOf(BlockArgument arg) {
+  const GraphInput &input = launch.inputs[arg.getArgNumber()];
+  if (input.member)
+    return {1, {}, std::make_shared<GraphInput>(input)};
+  return {1, {input.argument}};
 }
 
 bool ValueForm::isBelow(Value v, BlockArgument width, dfg::NodeOp node) {
@@ -317,7 +325,7 @@ void ValueForm::run() {
     current[buffer.arg.getAsOpaquePointer()] = tensor;
     GraphInput input = launch.inputs[buffer.arg.getArgNumber()];
     if (buffer.width)
-      input.inner.push_back({1, {launch.inputs[buffer.width.getArgNumber()].argument}});
+      input.inner.push_back(getExtentOf(buffer.width));
     launch.inputs.push_back(input);
   }
   SmallVector<dfg::NodeOp> nodes(body->getOps<dfg::NodeOp>());

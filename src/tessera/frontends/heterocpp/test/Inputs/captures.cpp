@@ -1,114 +1,143 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Lambdas that capture, and graphs as objects; by markers where MARKED: the results must be the same.
+// What lambdas may capture: by value and by reference, numbers, spans, vectors, arrays, classes of these.
+// Each result is compared with a serial loop.
 #include <tessera/hetero.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
+#include <span>
 #include <vector>
 
-static void saxpyMarked(size_t n, float a, const float *x, size_t xBytes, float *y, size_t yBytes) {
-  for (size_t i = 0; i < n; ++i) {
-    __hetero_parallel_loop(1, 4, n, a, x, xBytes, y, yBytes, 1, y, yBytes, "loop");
-    y[i] = a * x[i] + y[i];
-  }
-}
-static void gemmMarked(size_t rows, size_t columns, int inner, const float *a, size_t aBytes, size_t aColumns,
-                       const float *b, size_t bBytes, size_t bColumns, float *c, size_t cBytes,
-                       size_t cColumns) {
-  for (size_t i = 0; i < rows; ++i)
-    for (size_t j = 0; j < columns; ++j) {
-      __hetero_parallel_loop(2, 9, rows, columns, inner, a, aBytes, aColumns, b, bBytes, bColumns, c, cBytes,
-                             cColumns, 1, c, cBytes, "loop");
-      float sum = 0;
-      for (int k = 0; k < inner; ++k)
-        sum += a[i * aColumns + k] * b[k * bColumns + j];
-      c[i * cColumns + j] = sum;
-    }
-}
-static void sumMarked(size_t n, float *result, size_t resultBytes, const float *x, size_t xBytes) {
-  for (size_t i = 0; i < n; ++i) {
-    __hetero_parallel_loop(1, 3, n, result, resultBytes, x, xBytes, 1, result, resultBytes, "reduce");
-    *result += x[i];
-  }
-}
-static void scale(const float *in, size_t inBytes, float *out, size_t outBytes, float by, int n) {
-  for (int i = 0; i < n; ++i) {
-    __hetero_parallel_loop(1, 4, in, inBytes, out, outBytes, by, n, 1, out, outBytes, "scale");
-    out[i] = in[i] * by;
+using namespace tessera;
+
+static int bad = 0;
+static void expect(bool good, const char *what) {
+  if (!good) {
+    std::printf("wrong: %s\n", what);
+    ++bad;
   }
 }
 
-#ifdef MARKED
-static void saxpy(size_t n, float a, const float *x, float *y) {
-  size_t bytes = n * sizeof(float);
-  __hetero_wait(__hetero_launch((void *)saxpyMarked, 4, n, a, x, bytes, y, bytes, 1, y, bytes));
-}
-static void gemm(size_t n, size_t m, int k, const float *a, const float *b, float *c) {
-  size_t ab = n * k * sizeof(float), bb = k * m * sizeof(float), cb = n * m * sizeof(float), inner = k;
-  __hetero_wait(__hetero_launch((void *)gemmMarked, 9, n, m, k, a, ab, inner, b, bb, m, c, cb, m, 1, c, cb));
-}
-static float sum(size_t n, const float *x) {
-  float result = 0;
-  __hetero_wait(__hetero_launch((void *)sumMarked, 3, n, &result, sizeof(result), x, n * sizeof(float), 1,
-                                &result, sizeof(result)));
-  return result;
-}
-static void scaled(const float *x, float *y, int n) {
-  size_t bytes = n * sizeof(float);
-  __hetero_wait(__hetero_launch((void *)scale, 4, x, bytes, y, bytes, 0.5f, n, 1, y, bytes));
-}
-#else
-static void saxpy(size_t n, float a, const float *px, float *py) {
-  tessera::span x(px, n);
-  tessera::span y(py, n);
-  tessera::parallel_for(tessera::extent(n), [=](size_t i) { y[i] = a * x[i] + y[i]; });
-}
-static void gemm(size_t n, size_t m, int inner, const float *pa, const float *pb, float *pc) {
-  tessera::span a(pa, n, inner), b(pb, inner, m);
-  tessera::span c(pc, n, m);
-  tessera::parallel_for(tessera::extent(n, m), [=](size_t i, size_t j) {
-    float sum = 0;
-    for (int k = 0; k < inner; ++k)
-      sum += a(i, k) * b(k, j);
-    c(i, j) = sum;
-  });
-}
-static float sum(size_t n, const float *px) {
-  tessera::span x(px, n);
-  return tessera::reduce(tessera::sum, tessera::extent(n), 0.0f, [=](size_t i) { return x[i]; });
-}
-static void scaled(const float *x, float *y, int n) {
-  tessera::graph<scale>()(tessera::in(x, n), tessera::out(y, n), 0.5f, n);
-}
-#endif
+struct Mesh {
+  int cells;
+  double *volume __hetero_count(cells);
+  std::vector<float> flux;
+};
+struct Scale {
+  float by, shift;
+  float operator()(float x) const { return by * x + shift; }
+};
+
+// The greatest common divisor; zero changes nothing.
+struct Gcd {
+  static constexpr int identity = 0;
+  static long combine(long p, long q) {
+    while (q != 0) {
+      long rest = p % q;
+      p = q;
+      q = rest;
+    }
+    return p;
+  }
+};
+
+class Filter {
+public:
+  explicit Filter(size_t n) : in(n), out(n) {
+    for (size_t i = 0; i < n; ++i)
+      in[i] = float(i % 13);
+  }
+  // 'this' is captured.
+  void run() {
+    parallel_for(extent(in.size()), [this](size_t i) { out[i] = gain * in[i]; });
+  }
+  float gain = 3;
+  std::vector<float> in, out;
+};
 
 int main() {
-  const size_t n = 500, m = 30, k = 20;
-  std::vector<float> x(n), y(n), z(n), a(m * k), b(k * m), c(m * m);
+  const size_t n = 777;
+  std::vector<float> x(n), y(n), e(n);
   for (size_t i = 0; i < n; ++i)
-    x[i] = float(i % 10), y[i] = 1;
-  for (size_t i = 0; i < m * k; ++i)
-    a[i] = float(i % 7), b[i] = float(i % 5);
-  saxpy(n, 2.0f, x.data(), y.data());
-  gemm(m, m, int(k), a.data(), b.data(), c.data());
-  scaled(y.data(), z.data(), int(n));
-  float product = 0;
-  for (size_t l = 0; l < k; ++l)
-    product += a[3 * k + l] * b[l * m + 4];
-  std::printf("saxpy %g sum %g gemm %g scaled %g\n", y[9], sum(n, y.data()), c[3 * m + 4] - product, z[9]);
-#ifndef MARKED
-  std::vector<int> values(n, 7);
-  values[5] = 6;
-  tessera::span bits(values.data(), n);
-  int all = tessera::reduce(tessera::bits_and, tessera::extent(n), -1, [=](size_t i) { return bits[i]; });
-  int any = tessera::reduce(tessera::bits_or, tessera::extent(n), 0, [=](size_t i) { return bits[i] & 1; });
-  std::printf("all %d any %d\n", all, any);
-  // Two launches at the same time.
-  tessera::graph<scale> graph;
-  std::vector<float> u(n), v(n);
-  {
-    tessera::launch one = graph.start(tessera::in(x.data(), n), tessera::out(u.data(), n), 2.0f, int(n));
-    tessera::launch two = graph.start(tessera::in(x.data(), n), tessera::out(v.data(), n), 3.0f, int(n));
-  }
-  std::printf("u %g v %g\n", u[7], v[7]);
-#endif
+    x[i] = float(i % 10) - 3;
+
+  // Vectors by reference; numbers by value and by reference.
+  float a = 2, b = 5;
+  parallel_for(extent(n), [&, a](size_t i) { y[i] = a * x[i] + b; });
+  for (size_t i = 0; i < n; ++i)
+    e[i] = a * x[i] + b;
+  expect(y == e, "vectors");
+
+  // Numbers that the iterations combine.
+  float most = -100;
+  long total = 10;
+  bool any = false;
+  parallel_for(extent(n), [&](size_t i) { most = std::max(most, x[i]); });
+  parallel_for(extent(n), [&](size_t i) { total += long(x[i]); });
+  parallel_for(extent(n), [&](size_t i) { any |= x[i] == 6; });
+  long wanted = 10;
+  for (float v : x)
+    wanted += long(v);
+  expect(most == 6 && total == wanted && any, "combined");
+
+  // std::span, tessera::span of a vector, and a part of memory.
+  std::span<const float> part(x.data() + 100, 50);
+  span whole(y);
+  parallel_for(extent(part.size()), [=](size_t i) { whole[i] = part[i]; });
+  for (size_t i = 0; i < part.size(); ++i)
+    e[i] = x[100 + i];
+  expect(y == e, "spans");
+
+  // A lambda, a class and an array by value; an array with an index that is no constant.
+  Scale scale{0.5f, 1};
+  std::array<float, 4> table{1, 2, 4, 8};
+  int plain[3] = {7, 8, 9};
+  auto twice = [](float v) { return v + v; };
+  parallel_for(extent(n), [=](size_t i) { whole[i] = twice(scale(table[i % 4])) + plain[i % 3]; });
+  for (size_t i = 0; i < n; ++i)
+    e[i] = twice(scale(table[i % 4])) + plain[i % 3];
+  expect(y == e, "classes and arrays");
+
+  // A structure with pointers, by reference.
+  std::vector<double> volume(n, 2);
+  Mesh mesh{int(n), volume.data(), std::vector<float>(n, 0.5f)};
+  parallel_for(extent(mesh.cells), [&mesh](size_t i) { mesh.volume[i] += mesh.flux[i] * mesh.cells; });
+  expect(std::all_of(volume.begin(), volume.end(), [&](double v) { return v == 2 + 0.5 * n; }), "structure");
+
+  Filter filter(n);
+  filter.run();
+  expect(filter.out[20] == 21, "this");
+
+  // Reductions in two and three dimensions, of all kinds.
+  span grid(x.data(), 37, 21);
+  float corner = reduce(minimum, extent(37, 21), 0.0f, [=](size_t i, size_t j) { return grid(i, j) - j; });
+  float lowest = 0;
+  for (size_t i = 0; i < 37; ++i)
+    for (size_t j = 0; j < 21; ++j)
+      lowest = std::min(lowest, x[i * 21 + j] - j);
+  int odd = reduce(bits_xor, extent(3, 5, 7), 0, [](size_t i, size_t j, size_t k) { return int(i * j * k); });
+  int flips = 0;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 5; ++j)
+      for (int k = 0; k < 7; ++k)
+        flips ^= i * j * k;
+  double product_ = reduce(product, extent(10), 1.0, [](size_t i) { return double(i + 1); });
+  short all = reduce(bits_and, extent(n), short(-1), [&](size_t i) { return short(x[i]) | 8; });
+  unsigned least =
+      reduce(minimum, extent(n), 4000000000u, [](size_t i) { return 3000000000u + unsigned(i); });
+  expect(corner == lowest && odd == flips && product_ == 3628800 && all == 8 && least == 3000000000u,
+         "kinds");
+
+  // Operations of one's own: on integers, and as a class with an identity.
+  long gcd = reduce(Gcd(), extent(n), 0L, [](size_t i) { return long(i + 3) * 84; });
+  // The last element of a certain kind: no operation of the language has it.
+  unsigned long last = reduce(operation<0ul>([](unsigned long p, unsigned long q) { return p < q ? q : p; }),
+                              extent(n), 0ul, [&](size_t i) { return x[i] > 5 ? i : 0ul; });
+  expect(gcd == 84 && x[last] == 6 && last > n - 11, "own operations");
+
+  // Two launches at the same time are in modern.cpp; nothing to do is done.
+  parallel_for(extent(-5), [&](size_t i) { y[i] = 99; });
+  expect(y == e, "no iterations");
+  std::printf("%d bad\n", bad);
 }

@@ -45,6 +45,14 @@ void flow(Mesh *mesh, size_t bytes) {
   __hetero_section_end(section);
 }
 
+// Each iteration writes its own element: the result's extent is a number of the structure, not the structure.
+void doubled(Mesh *mesh, size_t bytes, double *twice, size_t twiceBytes) {
+  for (int i = 0; i < mesh->cells; ++i) {
+    __hetero_parallel_loop(1, 2, mesh, bytes, twice, twiceBytes, 1, twice, twiceBytes, "doubled");
+    twice[i] = 2 * mesh->volume[i];
+  }
+}
+
 static Mesh makeMesh(int cells) {
   Mesh mesh{cells, 3, new double[cells], new int[3 * cells], new float[2 * cells + 1], "mesh"};
   for (int i = 0; i < cells; ++i) {
@@ -53,6 +61,17 @@ static Mesh makeMesh(int cells) {
       mesh.neighbour[3 * i + s] = (i * 5 + s * 11) % (cells + 1) - 1;
   }
   return mesh;
+}
+
+static void testBound() {
+  Mesh mesh = makeMesh(57);
+  std::vector<double> twice(60, -1);
+  __hetero_wait(__hetero_launch((void *)doubled, 2, &mesh, sizeof(mesh), twice.data(), 60 * sizeof(double), 1,
+                                twice.data(), 60 * sizeof(double)));
+  bool good = true;
+  for (int i = 0; i < 60; ++i)
+    good &= twice[i] == (i < 57 ? 2 * mesh.volume[i] : -1);
+  expect(good, "a bound of the structure");
 }
 
 static void testMesh() {
@@ -237,6 +256,7 @@ static void testVectors() {
 int main() {
   testVectors();
   testMesh();
+  testBound();
   testDeclared();
   testNested();
   testRows();
