@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Each knob of each kind of operation on the CPU, against what the oracle says that it means. One graph for
+// each knob; those of one operation are installed together.
+#include "CpuBackend.h"
+
+#include "tessera/transforms/nn/knobs/Knobs.h"
+
+#include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringExtras.h"
+#include <cmath>
+#include <cstring>
+#include <gtest/gtest.h>
+
+using namespace tessera;
+using namespace tessera::conformance;
+using oracle::Array;
+
+namespace {
+
+/// An operation on %a, whose type is `input`; `weights` become a constant %w of numbers that look random,
+/// `bias` %b.
+struct Case {
+  std::string name, input, weights, bias, text, result;
+};
+
+} // namespace
+
+static std::string typeOf(const std::string &shape) { return "tensor<" + shape + "xf32>"; }
+
+// Numbers between -1 and 1 that repeat in no pattern that a knob has.
+static float numberAt(size_t i) {
+  auto bits = static_cast<uint32_t>((i + 1) * 2654435761u);
+  return static_cast<float>((bits >> 12) & 0xfff) / 2048 - 1;
+}
+
+static std::string constant(const std::string &name, const std::string &shape) {
+  size_t count = 1;
+  for (StringRef rest = shape; !rest.empty();) {
+    size_t extent = 0;
+    rest.split('x').first.getAsInteger(10, extent);
+    count *= extent;
+    rest = rest.split('x').second;
+  }
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "    %" << name << " = arith.constant dense<\"0x";
+  for (size_t i = 0; i < count; ++i) {
+    float value = numberAt(i) * 0.25f;
+    unsigned char bytes[sizeof(float)];
+    std::memcpy(bytes, &value, sizeof(float));
+    os << llvm::toHex(bytes);
+  }
+  os << "\"> : " << typeOf(shape) << "\n";
+  return text;
+}
+
+static std::string graphOf(const Case &c, const std::string &name, const std::string &knob) {
+  std::string text = c.text;
+  auto replace = [&](StringRef from, const std::string &to) {
+    for (size_t at; (at = text.find(from.str())) != std::string::npos;)
+      text.replace(at, from.size(), to);
+  };
+  // Names stay as they are when no other has them; PROMISE's noise depends on them.
+  replace("{knob}",
+          "nn.name = \"" + name + "\", nn.range = array<f32: -0.9, 0.8>, nn.knob = \"" + knob + "\"");
+  replace("{a}", typeOf(c.input));
+  replace("{w}", typeOf(c.weights));
+  replace("{b}", typeOf(c.bias));
+  replace("{r}", typeOf(c.result));
+  std::string in = typeOf(c.input), out = typeOf(c.result);
+  return "dfg.graph @" + name + "(%x: " + in + ") -> (y: " + out +
+         ") {\n  %y = dfg.node @net (%a = %x : " + in + ") -> " + out + " {\n" +
+         (c.weights.empty() ? "" : constant("w", c.weights)) + (c.bias.empty() ? "" : constant("b", c.bias)) +
+         "    " + text + "\n    dfg.yield %r : " + out + "\n  }\n  dfg.return %y : " + out + "\n}\n";
+}
+
+static const std::vector<Case> &cases() {
+  static const std::string relu = "\n    %r = nn.unary relu %1 : {r} -> {r}";
+  static const std::vector<Case> all = {
+      {"conv3x3", "2x16x6x7", "16x16x3x3", "16",
+       "%1 = nn.conv %a, %w, %b {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = "
+       "array<i64: 1, 1>, "
+       "{knob}} : ({a}, {w}, {b}) -> {r}" +
+           relu,
+       "2x16x6x7"},
+      {"strided", "2x5x9x6", "16x5x3x3", "16",
+       "%1 = nn.conv %a, %w, %b {strides = array<i64: 2, 1>, pads = array<i64: 0, 1, 1, 1>, dilations = "
+       "array<i64: 1, 1>, "
+       "{knob}} : ({a}, {w}, {b}) -> {r}" +
+           relu,
+       "2x16x4x6"},
+      {"pointwise", "2x16x4x5", "16x16x1x1", "16",
+       "%1 = nn.conv %a, %w, %b {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = "
+       "array<i64: 1, 1>, "
+       "{knob}} : ({a}, {w}, {b}) -> {r}" +
+           relu,
+       "2x16x4x5"},
+      {"depthwise", "2x16x5x6", "16x1x3x3", "16",
+       "%1 = nn.conv %a, %w, %b {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = "
+       "array<i64: 1, 1>, groups = 16 : i64, "
+       "{knob}} : ({a}, {w}, {b}) -> {r}" +
+           relu,
+       "2x16x5x6"},
+      {"product", "3x40", "40x24", "", "%r = nn.matmul %a, %w {{knob}} : {a}, {w} -> {r}", "3x24"},
+      {"transposed", "3x40", "24x40", "", "%r = nn.matmul %a, %w {transpose_b, {knob}} : {a}, {w} -> {r}",
+       "3x24"},
+      {"mean", "2x12x7x8", "", "", "%r = nn.reduce mean %a {axes = array<i64: 2, 3>, {knob}} : {a} -> {r}",
+       "2x12"},
+      {"sum", "2x12x7", "", "", "%r = nn.reduce sum %a {axes = array<i64: 1>, keep, {knob}} : {a} -> {r}",
+       "2x1x7"},
+      {"maximum", "2x9", "", "", "%r = nn.reduce max %a {axes = array<i64: 1>, {knob}} : {a} -> {r}", "2"},
+      {"max_pool", "2x8x9x8", "8x8x3x3", "",
+       "%1 = nn.conv %a, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = "
+       "array<i64: 1, 1>} : ({a}, {w}) -> {a}\n"
+       "    %r = nn.pool max %1 {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 0, "
+       "1, 0, 1>, dilations = array<i64: 1, 1>, "
+       "{knob}} : {a} -> {r}",
+       "2x8x4x4"},
+      {"mean_pool", "2x3x8x8", "", "",
+       "%r = nn.pool mean %a {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, "
+       "0, 0>, dilations = array<i64: 1, 1>, "
+       "{knob}} : {a} -> {r}",
+       "2x3x4x4"},
+  };
+  return all;
+}
+
+class Knobs : public testing::TestWithParam<size_t> {};
+
+static Array inputFor(dfg::GraphOp graph) {
+  Array array;
+  auto type = cast<RankedTensorType>(graph.getArgumentTypes()[0]);
+  array.elementType = type.getElementType();
+  size_t count = 1;
+  for (int64_t extent : type.getShape()) {
+    array.shape.push_back(extent);
+    count *= array.shape.back();
+  }
+  array.bytes.resize(count * sizeof(float));
+  for (size_t i = 0; i < count; ++i) {
+    float value = numberAt(i * 7 + 3);
+    std::memcpy(array.bytes.data() + i * sizeof(float), &value, sizeof(float));
+  }
+  return array;
+}
+
+// All of them with TESSERA_FULL; otherwise one of each kind on a convolution and a product, and what differs
+// by operation on the others.
+static bool isTried(const Case &c, const Knob &knob) {
+  using Structure = Knob::Structure;
+  if (std::getenv("TESSERA_FULL") || c.weights.empty())
+    return true;
+  const bool isF32 = knob.precision == Knob::Precision::F32;
+  if (c.name == "max_pool" || knob.structure == Structure::None)
+    return true;
+  const bool isFirst = c.name == "conv3x3" || c.name == "product";
+  switch (knob.structure) {
+  case Structure::Promise:
+    return isFirst && knob.value == 3;
+  case Structure::PruneBlocks:
+    return isFirst && isF32 && knob.share == 0.5;
+  case Structure::PerforateRows:
+    return knob.rate == 2 && knob.offset == 1 &&
+           (isF32 || (isFirst && knob.precision != Knob::Precision::F16));
+  case Structure::PerforateCols:
+    return isFirst && isF32 && knob.rate == 3 && knob.offset == 0;
+  case Structure::PerforateBoth:
+    return isFirst && knob.rate == 2 && knob.offset == 0 &&
+           (isF32 || knob.precision == Knob::Precision::Int8);
+  case Structure::SampleFilter:
+    return isFirst && isF32 && knob.offset == 1 && knob.rate < 4;
+  default:
+    return isFirst && isF32;
+  }
+}
+
+TEST_P(Knobs, MeanWhatTheOracleSays) {
+  const Case &c = cases()[GetParam()];
+  Session session;
+  ParserConfig config(&session.context());
+  auto plain = parseSourceString<ModuleOp>(graphOf(c, "plain", "f32"), config, "knobs");
+  ASSERT_TRUE(plain);
+  SmallVector<Knob> knobs;
+  for (nn::TunableOp op : nn::tunableOps(*plain))
+    if (nn::nameOf(op) == "plain")
+      llvm::copy_if(nn::listKnobs(op), std::back_inserter(knobs),
+                    [&](const Knob &knob) { return isTried(c, knob); });
+  ASSERT_GE(knobs.size(), 2u);
+  std::string text;
+  for (auto [i, knob] : llvm::enumerate(knobs))
+    text += graphOf(c, "g" + std::to_string(i), knob.str());
+  auto module = parseSourceString<ModuleOp>(text, config, "knobs");
+  ASSERT_TRUE(module);
+  OwningOpRef<ModuleOp> original = module->clone();
+  BackendOptions options;
+  FailureOr<std::string> installed = installModule(session, *module, options);
+  ASSERT_TRUE(succeeded(installed));
+  for (auto [i, knob] : llvm::enumerate(knobs)) {
+    SCOPED_TRACE(c.name + " " + knob.str());
+    auto graph = original->lookupSymbol<dfg::GraphOp>("g" + std::to_string(i));
+    std::vector<Array> inputs = {inputFor(graph)};
+    auto expected = oracle::runGraph(graph, inputs);
+    ASSERT_TRUE(succeeded(expected));
+    auto actual = runProgram(*installed, graph, inputs, options);
+    ASSERT_TRUE(succeeded(actual));
+    const auto *x = reinterpret_cast<const float *>((*expected)[0].bytes.data()),
+               *y = reinterpret_cast<const float *>((*actual)[0].bytes.data());
+    ASSERT_EQ((*expected)[0].bytes.size(), (*actual)[0].bytes.size());
+    // A number between two of a narrow type may go either way when sums differ in their last bit.
+    bool isNarrow = knob.precision != Knob::Precision::F32 && knob.structure == Knob::Structure::LowRank;
+    double bound = isNarrow ? 1e-2 : knob.structure == Knob::Structure::Promise ? 1e-4 : 2e-5;
+    for (size_t e = 0; e < (*expected)[0].bytes.size() / sizeof(float); ++e)
+      ASSERT_NEAR(x[e], y[e], bound * (1 + std::fabs(x[e]))) << "element " << e;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Operations, Knobs, testing::Range<size_t>(0, cases().size()),
+                         [](const auto &info) { return cases()[info.param].name; });
