@@ -3,6 +3,7 @@
 #include "Commands.h"
 
 #include "InstallTuned.h"
+#include "Tune.h"
 #include "tessera/base/Diag.h"
 #include "tessera/driver/Compiler.h"
 #include "tessera/driver/Components.h"
@@ -37,6 +38,7 @@ struct InstallArgs {
   std::string out, stop, knobs, mode = "fast";
   InstallOptions options;
   tune::Goal goal;
+  bool budgets = false;
 };
 } // namespace
 
@@ -187,6 +189,13 @@ static int runInstall(InstallArgs &args) {
       if (!args.options.knobs.empty())
         if (Status ranges = setTunedRanges(programs.back(), path); !ranges.ok())
           return fail(ranges.message());
+      if (args.budgets) {
+        Result<KnobMap> chosen = chooseByDemands(session, programs.back(), path);
+        if (!chosen.ok())
+          return fail(chosen.status().message());
+        if (Status applied = applyKnobMap(*programs.back().module, *chosen); !applied.ok())
+          return fail(applied.message());
+      }
       if (args.names.empty())
         continue;
       Status renamed = renameProgram(programs.back(), path, args.names[programs.size() - 1]);
@@ -228,6 +237,10 @@ void cli::addInstall(CLI::App &app, Action &action) {
       "--loss", args->goal.loss,
       "of a tuned program: install what loses at most so many points of its metric and is fast here");
   sub->add_option("--min-quality", args->goal.minQuality, "the same, by what the metric must stay above");
+  sub->add_flag(
+      "--budgets", args->budgets,
+      "choose the fastest knobs here whose errors are within what the operations may have ('tessera tune "
+      "--budgets'); the program's data is not needed");
   sub->add_option("--mode", args->mode, "fast (default) or strict: no contraction of float operations");
   sub->add_flag(
       "--portfolio", args->options.portfolio,

@@ -35,19 +35,11 @@ Status cli::setTunedRanges(Portable &program, const std::string &path) {
 // The program with a configuration's knobs and the ranges that tuning found, under the configuration's name.
 static Result<Portable> applyConfiguration(const Portable &exact, const tune::Curve &curve,
                                            const tune::Configuration &configuration) {
-  Portable program;
-  program.source = exact.source;
-  program.module = cast<ModuleOp>((*exact.module)->clone());
-  if (exact.scripts)
-    program.scripts = cast<ModuleOp>((*exact.scripts)->clone());
+  Portable program = copyAs(exact, curve.programName(configuration));
   setRanges(program, curve);
-  Status applied =
-      applyKnobMap(*program.module, KnobMap(configuration.knobs.begin(), configuration.knobs.end()));
+  Status applied = applyKnobMap(*program.module, configuration.knobs);
   if (!applied.ok())
     return applied.withContext(concat("configuration '", configuration.name, "'"));
-  for (auto graph : program.module->getOps<dfg::GraphOp>())
-    if (graph.getSymVisibility() != "private")
-      graph.setSymName(curve.programName(configuration));
   return program;
 }
 
@@ -67,15 +59,22 @@ static Status compileConfigurations(Session &session, const Portable &exact, con
 }
 
 static void printTable(const tune::Curve &curve, const std::string &path) {
-  std::printf("%s: %s of %s; times for a batch of %lld here\n", path.c_str(), curve.metric.c_str(),
-              curve.network.c_str(), static_cast<long long>(curve.tuning.batch));
+  std::string inputs;
+  for (const auto &[name, shape] : curve.shapes)
+    inputs += concat(inputs.empty() ? "" : ", ", name, " of ", formatShape(shape));
+  if (inputs.empty())
+    inputs = concat("a batch of ", curve.tuning.batch);
+  std::printf("%s: %s of %s; times for %s here\n", path.c_str(), curve.metric.c_str(), curve.network.c_str(),
+              inputs.c_str());
+  const bool isShare = curve.metric.starts_with("top-");
+  const int digits = isShare || curve.baselineQuality > 10 ? 2 : 4; // errors are small numbers
   for (const tune::Configuration &c : curve.configurations)
     if (c.shipped)
-      std::printf("%s %-9s %9.1f us  %5.2f times  %8s (%s)  loss %.2f points, below %.2f\n",
+      std::printf("%s %-9s %9.1f us  %5.2f times  %8s (%s)  loss %.*f%s, below %.*f\n",
                   c.name == curve.chosen ? "*" : " ", c.name.c_str(), c.installed->microseconds,
                   c.installed->speedup, formatJoules(c.installed->joules).c_str(),
-                  c.installed->energySource.c_str(), c.measured ? c.measured->loss : 0,
-                  c.measured ? c.measured->lossHigh : 0);
+                  c.installed->energySource.c_str(), digits, c.measured ? c.measured->loss : 0,
+                  isShare ? " points" : "", digits, c.measured ? c.measured->lossHigh : 0);
 }
 
 Status cli::installTuned(const std::string &in, const std::string &out, const InstallOptions &options,
@@ -105,7 +104,7 @@ Status cli::installTuned(const std::string &in, const std::string &out, const In
   for (const tune::Configuration *c : within)
     names.push_back(curve->programName(*c));
   TESSERA_ASSIGN(std::vector<tune::Cost> costs,
-                 tune::measureTogether(*module, names, curve->tuning.batch, {}, 0.5 * double(within.size())));
+                 tune::measureTogether(*module, names, *curve, {}, 0.5 * double(within.size())));
   std::vector<const tune::Configuration *> kept;
   for (size_t i : tune::trueFront(costs))
     kept.push_back(within[i]);

@@ -32,21 +32,6 @@ struct Side {
 };
 } // namespace
 
-static Result<std::vector<tune::OutputArray>> arraysOf(const ProgramPlan &plan,
-                                                       std::span<const BufferRef> outputs) {
-  std::vector<tune::OutputArray> arrays;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    Buffer &buffer = *outputs[i];
-    TESSERA_ASSIGN(const std::byte *memory, buffer.hostRead());
-    tune::OutputArray array{plan.outputs[i].name, {buffer.shape().begin(), buffer.shape().end()}, {}};
-    const size_t count = buffer.bytes() / elementSize(buffer.type());
-    for (size_t e = 0; e < count; ++e)
-      array.values.push_back(static_cast<float>(elementAsDouble(buffer, memory, e)));
-    arrays.push_back(std::move(array));
-  }
-  return arrays;
-}
-
 static Status launch(Side &side, std::span<Buffer *const> inputs) {
   const uint64_t begin = nowNanoseconds();
   TESSERA_TRY(side.program->launch(inputs, side.outputs));
@@ -78,8 +63,9 @@ static Status compareCommand(CompareOptions &options) {
   Side golden, other;
   TESSERA_TRY(open(golden, options.golden, raw));
   TESSERA_TRY(open(other, second, raw));
-  TESSERA_ASSIGN(std::vector<tune::OutputArray> exact, arraysOf(golden.program->plan(), golden.outputs));
-  TESSERA_ASSIGN(std::vector<tune::OutputArray> got, arraysOf(other.program->plan(), other.outputs));
+  TESSERA_ASSIGN(std::vector<tune::OutputArray> exact,
+                 tune::readOutputs(golden.program->plan(), golden.outputs));
+  TESSERA_ASSIGN(std::vector<tune::OutputArray> got, tune::readOutputs(other.program->plan(), other.outputs));
   TESSERA_ASSIGN(std::vector<double> figures, metrics.evaluate(got, exact));
 
   // In turn, so that what the machine does meanwhile meets both alike.

@@ -23,7 +23,7 @@ namespace tessera::tool {
 namespace {
 struct EvalOptions {
   OpenOptions open;
-  std::string data, normalise, output, goal, log;
+  std::string data, normalise, output, goal, log, correct;
   int64_t limit = 0, skip = 0, batch = 0;
   double atLeast = -1;
   bool json = false;
@@ -131,6 +131,10 @@ static Status evalCommand(EvalOptions &options) {
     return fail(StatusCode::InvalidArgument, "--log: without --goal there is nothing to decide");
   }
   TESSERA_ASSIGN(Evaluated found, evaluate(pilot, options, samples));
+  if (!options.correct.empty()) {
+    const int64_t shape[] = {static_cast<int64_t>(found.correct.size())};
+    TESSERA_TRY(writeNpy(options.correct, NpyType::U1, shape, std::as_bytes(std::span(found.correct))));
+  }
   TESSERA_ASSIGN(std::optional<tune::PairedLoss> loss,
                  lossAgainstBaseline(*program, options, samples, found.correct));
   const auto count = static_cast<int64_t>(found.correct.size());
@@ -200,6 +204,8 @@ void addEval(CLI::App &app, Action &action) {
   command->add_option(
       "--log", options->log,
       "with --goal: write what each batch took and why another configuration was taken, as JSON");
+  command->add_option("--correct", options->correct,
+                      "write 1 for each sample that it gets right, 0 for each other, to this .npy file");
   command->add_option("--at-least", options->atLeast, "fail when top-1 is below this percentage")
       ->check(CLI::Range(0.0, 100.0));
   command->add_flag("--json", options->json, "print as JSON");

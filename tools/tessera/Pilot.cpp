@@ -17,6 +17,8 @@ Result<Pilot> Pilot::create(const std::shared_ptr<Program> &opened, const std::s
   if (!curve)
     return fail(StatusCode::InvalidArgument, "--goal: '", opened->module().name(),
                 "' has no configurations to choose from; tune the program and install it with --loss");
+  if (!curve->shapes.empty())
+    batch = 1; // no network: a launch is one sample
   Pilot pilot;
   TESSERA_ASSIGN(pilot.goal, parseGoal(goalText, batch));
   std::vector<const tune::Configuration *> shipped;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // `tessera run` and `tessera bench`.
+#include "Pilot.h"
 #include "Tool.h"
 #include "tessera/base/CpuInfo.h"
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
-#include "tessera/base/Half.h"
 #include "tessera/base/ThreadPool.h"
+#include "tessera/runtime/Arrays.h"
 #include "tessera/runtime/Energy.h"
 #include "tessera/runtime/Trace.h"
 
@@ -17,48 +18,6 @@
 #include <cstring>
 
 namespace tessera::tool {
-
-double elementAsDouble(const Buffer &buffer, const std::byte *memory, size_t i) {
-  switch (buffer.type()) {
-  case ElementType::F32: {
-    float x;
-    std::memcpy(&x, memory + 4 * i, 4);
-    return x;
-  }
-  case ElementType::F64: {
-    double x;
-    std::memcpy(&x, memory + 8 * i, 8);
-    return x;
-  }
-  case ElementType::F16:
-  case ElementType::BF16: {
-    uint16_t x;
-    std::memcpy(&x, memory + 2 * i, 2);
-    return buffer.type() == ElementType::F16 ? halfToFloat(x) : bfloatToFloat(x);
-  }
-  case ElementType::I1:
-  case ElementType::I8: {
-    int8_t x;
-    std::memcpy(&x, memory + i, 1);
-    return x;
-  }
-  case ElementType::I16: {
-    int16_t x;
-    std::memcpy(&x, memory + 2 * i, 2);
-    return x;
-  }
-  case ElementType::I32: {
-    int32_t x;
-    std::memcpy(&x, memory + 4 * i, 4);
-    return x;
-  }
-  default: {
-    int64_t x;
-    std::memcpy(&x, memory + 8 * i, 8);
-    return static_cast<double>(x);
-  }
-  }
-}
 
 static std::string formatNumber(double x) {
   char text[32];
@@ -147,23 +106,34 @@ struct RunOptions {
   Inputs inputs;
   std::vector<std::string> outputs;
   unsigned repeat = 1;
-  std::string trace;
+  std::string trace, goal, log;
   bool profile = false, json = false;
 };
 } // namespace
 
-static Status launchAll(Program &program, std::span<const BufferRef> inputs, std::vector<BufferRef> &outputs,
+static Status launchAll(Pilot &pilot, std::span<const BufferRef> inputs, std::vector<BufferRef> &outputs,
                         unsigned repeat, std::vector<double> *times) {
   std::vector<Buffer *> raw;
   for (const BufferRef &buffer : inputs)
     raw.push_back(buffer.get());
   for (unsigned r = 0; r < repeat; ++r) {
-    uint64_t begin = nowNanoseconds();
-    TESSERA_TRY(program.launch(raw, outputs));
+    TESSERA_ASSIGN(const uint64_t taken, pilot.launch(raw, outputs));
     if (times)
-      times->push_back(static_cast<double>(nowNanoseconds() - begin));
+      times->push_back(static_cast<double>(taken));
   }
   return Status();
+}
+
+// Who runs the launches: the program, or with a goal whatever the controller picks.
+static Result<Pilot> choosePilot(const RunOptions &options, const std::shared_ptr<Program> &program,
+                                 std::span<const BufferRef> inputs) {
+  if (options.goal.empty()) {
+    if (!options.log.empty())
+      return fail(StatusCode::InvalidArgument, "--log: without --goal there is nothing to decide");
+    return Pilot(program);
+  }
+  const bool hasRows = !inputs.empty() && !inputs[0]->shape().empty();
+  return Pilot::create(program, options.goal, hasRows ? inputs[0]->shape()[0] : 1, options.log);
 }
 
 static Status writeOutputs(const ProgramPlan &plan, const std::vector<std::string> &wanted,
@@ -195,7 +165,8 @@ static Status runCommand(RunOptions &options) {
   if (!options.trace.empty())
     trace::start();
   std::vector<double> times;
-  Status status = launchAll(*program, inputs, outputs, options.repeat, &times);
+  TESSERA_ASSIGN(Pilot pilot, choosePilot(options, program, inputs));
+  Status status = launchAll(pilot, inputs, outputs, options.repeat, &times);
   if (!options.trace.empty()) {
     trace::stop();
     TESSERA_TRY(trace::write(options.trace));
@@ -227,6 +198,7 @@ static Status runCommand(RunOptions &options) {
     }
   if (options.repeat > 1)
     std::printf("%u runs, best %s\n", options.repeat, formatNanoseconds(best).c_str());
+  std::printf("%s", pilot.summary().c_str());
   if (options.profile)
     std::printf("%s", profileTable(*program).c_str());
   return Status();
@@ -239,6 +211,11 @@ void addRun(CLI::App &app, Action &action) {
   options->inputs.add(*command, /*random=*/false);
   command->add_option("--output", options->outputs, "name=file.npy; without any, a summary is printed");
   command->add_option("--repeat", options->repeat, "launch it N times")->check(CLI::Range(1u, 1000000000u));
+  command->add_option(
+      "--goal", options->goal,
+      "of a tuned program, with --repeat: move along its configurations so that this holds, as for "
+      "'tessera eval'");
+  command->add_option("--log", options->log, "with --goal: as for 'tessera eval'");
   command->add_option("--trace", options->trace, "write a timeline in Chrome's format");
   command->add_flag("--profile", options->profile, "print what each node cost");
   command->add_flag("--json", options->json, "print results as JSON");
@@ -269,12 +246,13 @@ static Status benchCommand(BenchOptions &options) {
   TESSERA_ASSIGN(std::vector<BufferRef> inputs, options.inputs.load(plan, /*random=*/true));
   std::vector<BufferRef> outputs(plan.outputs.size());
   std::vector<double> times;
-  TESSERA_TRY(launchAll(*program, inputs, outputs, 3, nullptr));
+  Pilot pilot(program);
+  TESSERA_TRY(launchAll(pilot, inputs, outputs, 3, nullptr));
   EnergyMeter meter;
   meter.begin();
   uint64_t begin = nowNanoseconds();
   do {
-    TESSERA_TRY(launchAll(*program, inputs, outputs, 1, &times));
+    TESSERA_TRY(launchAll(pilot, inputs, outputs, 1, &times));
   } while (options.repeat ? times.size() < options.repeat
                           : times.size() < 1000000 &&
                                 static_cast<double>(nowNanoseconds() - begin) < options.seconds * 1e9);
@@ -285,7 +263,8 @@ static Status benchCommand(BenchOptions &options) {
   if (!energy.measured) {
     // The model wants to know the work; timed launches do not count it.
     TESSERA_ASSIGN(std::shared_ptr<Program> counted, options.open.open(true));
-    TESSERA_TRY(launchAll(*counted, inputs, outputs, 1, nullptr));
+    Pilot once(counted);
+    TESSERA_TRY(launchAll(once, inputs, outputs, 1, nullptr));
     const Work work = workOf(*counted);
     energy.joules += EnergyModel().joules(runs * work.flops, runs * work.bytes, 0, 0);
   }

@@ -6,6 +6,7 @@
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
 #include "tessera/base/Half.h"
+#include "tessera/runtime/Arrays.h"
 #include "tessera/tune/CurveFile.h"
 
 #include <CLI/CLI.hpp>
@@ -140,50 +141,6 @@ void Inputs::add(CLI::App &app, bool random) {
   }
 }
 
-static std::string declared(const ValueInfo &value) {
-  return concat(elementTypeName(value.type), value.shape.empty() ? " " : " of shape ",
-                formatShape(value.shape));
-}
-
-static Result<BufferRef> wrapArray(const ProgramPlan &plan, size_t i, const NpyArray &array,
-                                   const std::string &file) {
-  const Port &port = plan.inputs[i];
-  const ValueInfo &value = plan.values[static_cast<size_t>(port.value)];
-  bool shapeFits = array.shape.size() == value.shape.size();
-  for (size_t d = 0; shapeFits && d < value.shape.size(); ++d)
-    shapeFits = value.shape[d] < 0 || value.shape[d] == array.shape[d];
-  bool typeFits = npyHolds(array.type, value.type);
-  if (!shapeFits || !typeFits) {
-    std::string remedy;
-    if (!typeFits && value.type == ElementType::BF16)
-      remedy = "; numpy has no bf16: store its bits as uint16";
-    else if (!typeFits) {
-      static const std::map<std::string, std::string> names = {
-          {"i1", "bool"},     {"i8", "int8"},     {"i16", "int16"},   {"i32", "int32"},  {"i64", "int64"},
-          {"index", "int64"}, {"f16", "float16"}, {"f32", "float32"}, {"f64", "float64"}};
-      remedy = concat("; convert it with array.astype(numpy.",
-                      names.at(std::string(elementTypeName(value.type))), ")");
-    } else if (array.elements() == 1 && value.shape.empty())
-      remedy = "; make it a scalar with array.reshape(())";
-    return fail(StatusCode::InvalidArgument, "input '", port.name, "': expected ", declared(value), ", but ",
-                file, " holds ", npyTypeName(array.type), array.shape.empty() ? " " : " of ",
-                formatShape(array.shape), remedy);
-  }
-  if (port.written || reinterpret_cast<uintptr_t>(array.data.data()) % 64 != 0) {
-    // The program changes this input, and the file must not change.
-    auto buffer = Buffer::create(value.type, array.shape);
-    if (!buffer.ok())
-      return buffer;
-    auto memory = (*buffer)->hostWrite();
-    if (!memory.ok())
-      return memory.status();
-    if (!array.data.empty())
-      std::memcpy(*memory, array.data.data(), array.data.size());
-    return buffer;
-  }
-  return Buffer::wrap(value.type, array.shape, const_cast<std::byte *>(array.data.data()), /*readOnly=*/true);
-}
-
 // A number on the command line as an array of rank 0. Without a value: `text` is not a number, so it is the
 // name of a file.
 static Result<std::optional<NpyArray>> parseScalar(const std::string &text, ElementType type) {
@@ -312,7 +269,7 @@ Result<std::vector<BufferRef>> Inputs::load(const ProgramPlan &plan, bool random
     if (buffers[static_cast<size_t>(index)])
       return fail(StatusCode::InvalidArgument, "input '", name, "' is given twice");
     TESSERA_ASSIGN(buffers[static_cast<size_t>(index)],
-                   wrapArray(plan, static_cast<size_t>(index), array, file));
+                   bindArray(plan, static_cast<size_t>(index), array, file));
     keep.push_back(std::move(array));
     return Status();
   };

@@ -49,9 +49,6 @@ std::string jsonString(const std::string &text);
 /// A table with aligned columns; the first row is the head.
 std::string formatTable(const std::vector<std::vector<std::string>> &rows);
 
-/// Element `i` of a buffer's memory as a number.
-double elementAsDouble(const Buffer &buffer, const std::byte *memory, size_t i);
-
 /// Arithmetic operations and bytes of memory of one launch, as the plan estimates them.
 struct Work {
   double flops = 0, bytes = 0;

@@ -13,6 +13,23 @@
 
 using namespace tessera;
 
+// '*' stands for any characters.
+static bool matches(StringRef pattern, StringRef text) {
+  auto [before, after] = pattern.split('*');
+  if (before.size() == pattern.size())
+    return pattern == text;
+  if (!text.consume_front(before))
+    return false;
+  for (size_t i = 0; i <= text.size(); ++i)
+    if (matches(after, text.drop_front(i)))
+      return true;
+  return false;
+}
+
+bool tessera::matchesAny(const Knob &knob, ArrayRef<std::string> patterns) {
+  return llvm::any_of(patterns, [&](const std::string &p) { return matches(p, knob.str()); });
+}
+
 static Result<KnobMap> readKnobFile(const std::string &path) {
   auto file = MappedFile::open(path);
   if (!file.ok())
@@ -52,6 +69,49 @@ Status tessera::applyKnobMap(ModuleOp module, const KnobMap &knobs) {
   return nn::setKnobs(module, rest);
 }
 
+// Nodes with knobs, without those of graphs that were inlined everywhere; of those that share a name, which
+// come from one graph called by several, the first.
+static SmallVector<dfg::NodeOp> nodesOnce(ModuleOp module) {
+  SmallVector<dfg::NodeOp> nodes;
+  llvm::StringSet<> seen;
+  for (dfg::NodeOp node : graph::tunableNodes(module)) {
+    auto graph = node->getParentOfType<dfg::GraphOp>();
+    const bool isUnused =
+        graph.getSymVisibility() == "private" && SymbolTable::symbolKnownUseEmpty(graph, module);
+    if (!isUnused && seen.insert(node.getName()).second)
+      nodes.push_back(node);
+  }
+  return nodes;
+}
+
+Portable tessera::copyAs(const Portable &program, const std::string &name) {
+  Portable copy;
+  copy.source = program.source;
+  copy.module = cast<ModuleOp>((*program.module)->clone());
+  if (program.scripts)
+    copy.scripts = cast<ModuleOp>((*program.scripts)->clone());
+  for (auto graph : copy.module->getOps<dfg::GraphOp>())
+    if (graph.getSymVisibility() != "private")
+      graph.setSymName(name);
+  return copy;
+}
+
+std::vector<tune::TunableNode> tessera::describeNodes(ModuleOp module, ArrayRef<std::string> patterns) {
+  std::vector<tune::TunableNode> nodes;
+  for (dfg::NodeOp node : nodesOnce(module)) {
+    tune::TunableNode own{node.getName().str(),
+                          formatShape(cast<ShapedType>(node->getResult(0).getType()).getShape()),
+                          graph::instanceCost(node),
+                          {Knob().str()}};
+    for (const Knob &knob : dfg::listKnobs(node))
+      if (!knob.isExact() && matchesAny(knob, patterns))
+        own.knobs.push_back(knob.str());
+    if (own.knobs.size() > 1)
+      nodes.push_back(std::move(own));
+  }
+  return nodes;
+}
+
 static std::string kindOf(nn::TunableOp op) {
   if (auto conv = dyn_cast<nn::ConvOp>(op.getOperation())) {
     ArrayRef<int64_t> w = cast<ShapedType>(conv.getW().getType()).getShape();
@@ -59,16 +119,6 @@ static std::string kindOf(nn::TunableOp op) {
       return "depthwise";
   }
   return op->getName().stripDialect().str();
-}
-
-// Nodes with knobs; of those that share a name, which come from one graph called by several, the first.
-static SmallVector<dfg::NodeOp> nodesOnce(ModuleOp module) {
-  SmallVector<dfg::NodeOp> nodes;
-  llvm::StringSet<> seen;
-  for (dfg::NodeOp node : graph::tunableNodes(module))
-    if (seen.insert(node.getName()).second)
-      nodes.push_back(node);
-  return nodes;
 }
 
 nlohmann::json tessera::listTunable(ModuleOp module) {

@@ -2,10 +2,9 @@
 // Knobs on the command line and for tuners: configurations read, operations listed.
 #pragma once
 
-#include "tessera/base/Knob.h"
-#include "tessera/ir/LLVM.h"
+#include "tessera/driver/Compiler.h"
+#include "tessera/tune/Network.h"
 
-#include "mlir/IR/BuiltinOps.h"
 #include <nlohmann/json_fwd.hpp>
 
 namespace tessera {
@@ -14,8 +13,17 @@ namespace tessera {
 /// hold it as the member "knobs".
 Result<KnobMap> readKnobs(const std::string &text);
 
-/// Puts a configuration onto the networks of a module.
+/// Puts a configuration onto the networks and nodes of a module.
 Status applyKnobMap(ModuleOp module, const KnobMap &knobs);
+
+/// Whether one of the patterns stands for the knob: spellings, in which '*' is any characters.
+bool matchesAny(const Knob &knob, ArrayRef<std::string> patterns);
+
+/// A copy of a program, whose only public graph gets this name.
+Portable copyAs(const Portable &program, const std::string &name);
+
+/// The nodes of graphs that have knobs which the patterns stand for, and those.
+std::vector<tune::TunableNode> describeNodes(ModuleOp module, ArrayRef<std::string> patterns);
 
 /// The operations that have knobs: [{"name", "kind", "shape", "flops", "knob", "range"?, "knobs": {knob:
 /// cost}}], where a cost is arithmetic in units of f32 and `kind` the mnemonic ("depthwise" for such

@@ -2,6 +2,7 @@
 // See Segments.h.
 #include "tessera/driver/Segments.h"
 
+#include "tessera/driver/Knobs.h"
 #include "tessera/ir/nn/Nn.h"
 #include "tessera/transforms/nn/graph/Rewrites.h"
 #include "tessera/transforms/nn/knobs/Knobs.h"
@@ -31,25 +32,11 @@ private:
 
 } // namespace
 
-// '*' stands for any characters.
-static bool matches(StringRef pattern, StringRef text) {
-  auto [before, after] = pattern.split('*');
-  if (before.size() == pattern.size())
-    return pattern == text;
-  if (!text.consume_front(before))
-    return false;
-  for (size_t i = 0; i <= text.size(); ++i)
-    if (matches(after, text.drop_front(i)))
-      return true;
-  return false;
-}
-
 static SmallVector<Knob> selectKnobs(Operation *op, ArrayRef<std::string> patterns) {
   SmallVector<Knob> knobs;
   if (auto tunable = dyn_cast<nn::TunableOp>(op))
     for (const Knob &knob : nn::listKnobs(tunable))
-      if (!knob.isExact() &&
-          llvm::any_of(patterns, [&](const std::string &p) { return matches(p, knob.str()); }))
+      if (!knob.isExact() && matchesAny(knob, patterns))
         knobs.push_back(knob);
   return knobs;
 }
@@ -169,6 +156,9 @@ FailureOr<tune::Network> tessera::describeNetwork(Portable &program, ArrayRef<st
       if (auto it = numbers.find(op.getRangedOperand()); it != numbers.end())
         segment.activation = it->second;
       segment.work = {op.getKnobCost(Knob())};
+      segment.range = nn::rangeOf(first);
+      if (auto demand = first->getAttrOfType<DenseF32ArrayAttr>(nn::demandAttr))
+        segment.demand = tune::Demand{demand[0], demand[1]};
       for (const Knob &knob : knobs)
         if (segment.activation >= 0 || knob.precision != Knob::Precision::Int8) {
           segment.knobs.push_back(knob.str());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tessera/tune/Curve.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -53,11 +54,15 @@ std::string curveJson(const Curve &curve) {
     configurations.push_back(std::move(item));
   }
   const Curve::Tuning &t = curve.tuning;
+  Json shapes = Json::object();
+  for (const auto &[input, shape] : curve.shapes)
+    shapes[input] = shape;
   return Json{{"version", curveVersion},
               {"program", curve.program},
               {"network", curve.network},
               {"metric", curve.metric},
               {"data", curve.data},
+              {"shapes", shapes},
               {"confidence", curve.confidence},
               {"baseline", {{"quality", curve.baselineQuality}, {"n", curve.baselineCount}}},
               {"operations", operations},
@@ -230,6 +235,15 @@ Result<Curve> parseCurve(std::string_view text) {
   fields.take("network", curve.network);
   fields.take("metric", curve.metric);
   fields.take("data", curve.data);
+  if (json.contains("shapes"))
+    fields.inner("shapes", [&](const Fields &shapes) {
+      for (const auto &[input, shape] : shapes.object.items()) {
+        auto isExtent = [](const Json &e) { return e.is_number_integer() && e.get<int64_t>() >= 0; };
+        if (!shape.is_array() || !std::all_of(shape.begin(), shape.end(), isExtent))
+          return fields.wrong("shapes", "an object of shapes");
+        curve.shapes[input] = shape.get<std::vector<int64_t>>();
+      }
+    });
   fields.take("confidence", curve.confidence);
   fields.inner("baseline", [&](const Fields &b) {
     b.take("quality", curve.baselineQuality);

@@ -63,6 +63,8 @@ struct Curve {
   std::string program; ///< SHA-256 (hexadecimal) of the IR that it belongs to
   std::string network; ///< the graph's name
   std::string metric = "top-1", data;
+  /// Of programs that are no networks: the shapes of inputs that times are measured with.
+  std::map<std::string, std::vector<int64_t>> shapes;
   double confidence = 0.95;
   double baselineQuality = 0;
   int64_t baselineCount = 0;

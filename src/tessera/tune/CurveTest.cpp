@@ -26,6 +26,7 @@ static Curve sampleCurve() {
   curve.program = "00ff";
   curve.network = "net";
   curve.data = "mnist";
+  curve.shapes = {{"image", {3, 4}}};
   curve.baselineQuality = 99.25;
   curve.baselineCount = 4000;
   curve.operations = {

@@ -57,13 +57,15 @@ std::string nearestMiss(const Curve &curve, const Goal &goal) {
                 " with ", static_cast<int64_t>(100 * curve.confidence), " % confidence");
 }
 
-static Result<std::vector<BufferRef>> randomInputs(const ProgramPlan &plan, int64_t batch) {
+static Result<std::vector<BufferRef>> randomInputs(const ProgramPlan &plan, const Curve &curve) {
   std::vector<BufferRef> inputs;
   Stream random(1);
   for (const Port &port : plan.inputs) {
     const ValueInfo &value = plan.values[static_cast<size_t>(port.value)];
     std::vector<int64_t> shape = value.shape;
-    std::replace(shape.begin(), shape.end(), int64_t(-1), batch);
+    std::replace(shape.begin(), shape.end(), int64_t(-1), curve.tuning.batch);
+    if (auto known = curve.shapes.find(port.name); known != curve.shapes.end())
+      shape = known->second;
     TESSERA_ASSIGN(BufferRef buffer, Buffer::create(value.type, shape));
     TESSERA_ASSIGN(std::byte * memory, buffer->hostWrite());
     if (value.type == ElementType::F32)
@@ -102,14 +104,14 @@ static Status measureEnergy(const std::shared_ptr<const Module> &module, const s
 }
 
 Result<std::vector<Cost>> measureTogether(const std::shared_ptr<const Module> &module,
-                                          std::span<const std::string> names, int64_t batch,
+                                          std::span<const std::string> names, const Curve &curve,
                                           const ProgramOptions &options, double seconds) {
   std::vector<std::shared_ptr<Program>> programs;
   for (const std::string &name : names) {
     TESSERA_ASSIGN(std::shared_ptr<Program> program, Program::open(module, name, options));
     programs.push_back(std::move(program));
   }
-  TESSERA_ASSIGN(std::vector<BufferRef> inputs, randomInputs(programs[0]->plan(), batch));
+  TESSERA_ASSIGN(std::vector<BufferRef> inputs, randomInputs(programs[0]->plan(), curve));
   std::vector<Buffer *> raw;
   for (const BufferRef &input : inputs)
     raw.push_back(input.get());

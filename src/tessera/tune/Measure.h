@@ -28,9 +28,10 @@ struct Cost {
   std::string energySource; ///< "measured" or "modelled"
 };
 
-/// What a batch costs in each of the programs, measured in turns. Inputs are random numbers from 0 to 1.
+/// What a batch costs in each of the programs, measured in turns. Inputs are random numbers from 0 to 1, of
+/// the shapes that the curve names or with the batch it was tuned for.
 Result<std::vector<Cost>> measureTogether(const std::shared_ptr<const Module> &module,
-                                          std::span<const std::string> programs, int64_t batch,
+                                          std::span<const std::string> programs, const Curve &curve,
                                           const ProgramOptions &options, double seconds);
 
 /// Of configurations in the order of their loss: those that are faster than all more exact ones.

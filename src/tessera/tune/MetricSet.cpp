@@ -2,12 +2,27 @@
 #include "tessera/tune/MetricSet.h"
 
 #include "tessera/base/Diag.h"
+#include "tessera/runtime/Arrays.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
 namespace tessera::tune {
+
+Result<std::vector<OutputArray>> readOutputs(const ProgramPlan &plan, std::span<const BufferRef> outputs) {
+  std::vector<OutputArray> arrays;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    Buffer &buffer = *outputs[i];
+    TESSERA_ASSIGN(const std::byte *memory, buffer.hostRead());
+    OutputArray array{plan.outputs[i].name, {buffer.shape().begin(), buffer.shape().end()}, {}};
+    array.values.resize(buffer.bytes() / elementSize(buffer.type()));
+    for (size_t e = 0; e < array.values.size(); ++e)
+      array.values[e] = static_cast<float>(elementAsDouble(buffer, memory, e));
+    arrays.push_back(std::move(array));
+  }
+  return arrays;
+}
 
 static bool isUserFile(const std::string &text) { return text.ends_with(".so") || text.ends_with(".py"); }
 

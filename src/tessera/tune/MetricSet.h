@@ -3,6 +3,8 @@
 // The metrics of one program: one for each output that is judged, or one of the user's own over all of them.
 #pragma once
 
+#include "tessera/runtime/Buffer.h"
+#include "tessera/runtime/Plan.h"
 #include "tessera/tune/Metrics.h"
 
 #include <memory>
@@ -15,6 +17,8 @@ struct OutputArray {
   std::vector<int64_t> shape;
   std::vector<float> values;
 };
+/// The outputs of a launch, under the names that the plan gives them.
+Result<std::vector<OutputArray>> readOutputs(const ProgramPlan &plan, std::span<const BufferRef> outputs);
 
 /// A function of the user's: a shared library with the interface of tessera/metric.h, or a Python file whose
 /// function `metric(got, golden)` takes two dictionaries from names to NumPy arrays and returns a number; its

@@ -7,11 +7,19 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace tessera::tune {
+
+/// How far the result of an operation may be off, whatever computes it: ‖A−G‖₁ / ‖G‖₁ and the same in the
+/// norm 2.
+struct Demand {
+  double l1 = 0, l2 = 0;
+};
+using Demands = std::map<std::string, Demand>;
 
 /// An operation with what follows it up to the next one that can be tuned. Values that cross cuts have
 /// numbers; 0 is the network's input.
@@ -24,6 +32,8 @@ struct Segment {
   std::vector<int32_t> inputs, outputs; ///< in the order of the programs' ports
   std::vector<std::string> knobs;       ///< the first one is exact
   std::vector<double> work;             ///< of each knob: arithmetic in units of f32, whatever the machine
+  std::optional<std::pair<float, float>> range; ///< of the activation, where the program knows it
+  std::optional<Demand> demand;                 ///< the same
 };
 
 struct Network {
@@ -35,6 +45,13 @@ struct Network {
   static std::string programName(size_t segment, size_t knob) {
     return "s" + std::to_string(segment) + "k" + std::to_string(knob);
   }
+};
+
+/// A node of a program that is no network.
+struct TunableNode {
+  std::string name, shape;
+  double flops = 0;               ///< of one element
+  std::vector<std::string> knobs; ///< the first one is exact
 };
 
 /// A piece under a knob, the one of this index in the segment's list.

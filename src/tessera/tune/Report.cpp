@@ -33,7 +33,7 @@ document.addEventListener('mousemove',e=>{const t=e.target.closest('[data-tip]')
 const section=(title,html)=>{const d=document.createElement('section');d.innerHTML='<h2>'+title+'</h2>'+html;page.appendChild(d)};
 const chosen=curve.configurations.find(c=>c.name===curve.chosen);
 page.innerHTML='<h1>'+esc(curve.network)+'</h1><p class="sub">'+esc(curve.metric)+' on '+esc(curve.data)+': exact '+f(curve.baseline.quality)+
- ' % on '+curve.baseline.n+' samples that the search did not see. Losses are paired: the same samples, exact and approximate.</p>';
+ (curve.metric.startsWith('top-')?' %':'')+' on '+curve.baseline.n+' samples that the search did not see. Losses are paired: the same samples, exact and approximate.</p>';
 
 // The trade-off curve.
 const speed=c=>c.installed?c.installed.speedup:1/c.predicted.cost;

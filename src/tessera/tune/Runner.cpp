@@ -2,6 +2,7 @@
 #include "tessera/tune/Runner.h"
 
 #include "tessera/runtime/Trace.h"
+#include "tessera/tune/Statistics.h"
 
 #include <algorithm>
 #include <cmath>
@@ -172,30 +173,89 @@ Result<std::vector<double>> Runner::measure(std::span<const uint16_t> knobs) con
   return times;
 }
 
+Result<Demand> Runner::errorOf(uint16_t knob) const {
+  TESSERA_ASSIGN(std::shared_ptr<Program> variant, open(at, knob));
+  const auto watched = static_cast<size_t>(network->segments[at].outputs[0]);
+  Values values = kept[0], golden = kept[0];
+  TESSERA_TRY(launch(*variant, at, values));
+  TESSERA_TRY(launch(*programs[at], at, golden));
+  TESSERA_ASSIGN(std::span<const float> got, floats(*values[watched]));
+  TESSERA_ASSIGN(std::span<const float> wanted, floats(*golden[watched]));
+  auto bounded = [](double error) { return std::isfinite(error) ? error : 1; };
+  return Demand{bounded(relativeError(got, wanted, 1)), bounded(relativeError(got, wanted, 2))};
+}
+
 Result<Runner::Profiled> Runner::profile(uint16_t knob) const {
   TESSERA_ASSIGN(std::shared_ptr<Program> variant, open(at, knob));
   Profiled result;
-  double error = 0, size = 0;
-  const auto watched = static_cast<size_t>(network->segments[at].outputs[0]);
   for (size_t b = 0; b < kept.size(); ++b) {
     Values values = kept[b];
     TESSERA_TRY(launch(*variant, at, values));
-    // One batch is enough to say how far off the operation itself is.
-    if (b == 0) {
-      Values golden = kept[b];
-      TESSERA_TRY(launch(*programs[at], at, golden));
-      TESSERA_ASSIGN(std::span<const float> got, floats(*values[watched]));
-      TESSERA_ASSIGN(std::span<const float> wanted, floats(*golden[watched]));
-      for (size_t i = 0; i < wanted.size(); ++i) {
-        const double d = double(got[i]) - double(wanted[i]);
-        error += d * d;
-        size += double(wanted[i]) * double(wanted[i]);
-      }
-    }
     TESSERA_TRY(finish(programs, at + 1, values, keptRows[b], result.scores));
   }
-  result.error = size > 0 ? std::sqrt(error / size) : error > 0 ? 1 : 0;
+  // One batch is enough to say how far off the operation itself is.
+  TESSERA_ASSIGN(const Demand error, errorOf(knob));
+  result.error = error.l2;
   return result;
+}
+
+// A table of normal numbers that is read from different places: noise for errors need not be better.
+static const std::vector<float> &normals() {
+  static const std::vector<float> table = [] {
+    Stream random(0x7e55e7a);
+    std::vector<float> values(65521);
+    for (float &value : values)
+      value = static_cast<float>(random.normal());
+    return values;
+  }();
+  return table;
+}
+
+// A copy of `exact` with noise of the relative size `error`; returns its size in the norm 1.
+static Result<double> addNoise(BufferRef &value, double error, uint64_t place) {
+  TESSERA_ASSIGN(std::span<const float> exact, floats(*value));
+  TESSERA_ASSIGN(BufferRef noisy, Buffer::create(ElementType::F32, value->shape()));
+  TESSERA_ASSIGN(std::byte * memory, noisy->hostWrite());
+  double squares = 0, size = 0, noise = 0;
+  for (float x : exact) {
+    squares += double(x) * double(x);
+    size += std::fabs(double(x));
+  }
+  const auto scale =
+      static_cast<float>(error * std::sqrt(squares / std::max<double>(1, double(exact.size()))));
+  const std::vector<float> &table = normals();
+  size_t from = place % table.size();
+  auto *to = reinterpret_cast<float *>(memory);
+  for (size_t i = 0; i < exact.size(); ++i) {
+    const float change = scale * table[from];
+    noise += std::fabs(double(change));
+    to[i] = exact[i] + change;
+    from = from + 1 == table.size() ? 0 : from + 1;
+  }
+  value = std::move(noisy);
+  return size > 0 ? noise / size : 0;
+}
+
+Result<Scores> Runner::runInjected(std::span<const double> errors, const Items &items, uint64_t seed,
+                                   std::vector<double> &l1) const {
+  Scores scores;
+  Stream places(seed);
+  std::vector<int64_t> rows;
+  l1.assign(errors.size(), 0);
+  TESSERA_ASSIGN(std::vector<Values> all, feedAll(items, rows));
+  for (size_t b = 0; b < all.size(); ++b) {
+    for (size_t s = 0; s < network->segments.size(); ++s) {
+      TESSERA_TRY(launch(*programs[s], s, all[b]));
+      if (errors[s] <= 0)
+        continue;
+      TESSERA_ASSIGN(const double size, addNoise(all[b][static_cast<size_t>(network->segments[s].outputs[0])],
+                                                 errors[s], places.next()));
+      l1[s] += size / static_cast<double>(all.size());
+    }
+    TESSERA_TRY(finish(programs, network->segments.size(), all[b], rows[b], scores));
+    all[b].clear();
+  }
+  return scores;
 }
 
 } // namespace tessera::tune

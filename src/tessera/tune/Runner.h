@@ -32,6 +32,11 @@ public:
   /// Runs the configuration that takes knob `picks[s]` for each segment s.
   Result<Scores> run(std::span<const uint16_t> picks, const Items &items) const;
 
+  /// Runs all pieces exactly, but the first output of each segment s gets normal noise of the relative size
+  /// errors[s] in the norm 2. `l1` receives the sizes in the norm 1.
+  Result<Scores> runInjected(std::span<const double> errors, const Items &items, uint64_t seed,
+                             std::vector<double> &l1) const;
+
   /// Keeps the values in front of the first segment for the samples that profiles look at.
   Status start(const Items &items);
   /// The segment that the kept values stand in front of.
@@ -41,6 +46,8 @@ public:
   /// Microseconds of the piece here for one batch under each of `knobs`, measured in turns, the best of
   /// several; without changes of layout, which are there because the piece stands alone.
   Result<std::vector<double>> measure(std::span<const uint16_t> knobs) const;
+  /// How far the first output of the piece here is off under `knob`, on one batch.
+  Result<Demand> errorOf(uint16_t knob) const;
   struct Profiled {
     Scores scores;
     double error = 0; ///< of the piece's first output: ‖A−G‖₂ / ‖G‖₂

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numbers>
 
 namespace tessera::tune {
 
@@ -18,6 +19,28 @@ double normalQuantile(double p) {
     (0.5 * std::erfc(-middle / std::sqrt(2.0)) < p ? low : high) = middle;
   }
   return (low + high) / 2;
+}
+
+// The integral of cos^power from 0 to `angle`, by Simpson's rule.
+static double cosineIntegral(double power, double angle) {
+  const int steps = 400;
+  double sum = 0;
+  for (int i = 0; i <= steps; ++i)
+    sum += (i == 0 || i == steps ? 1 : i % 2 ? 4 : 2) * std::pow(std::cos(angle * i / steps), power);
+  return sum * angle / steps / 3;
+}
+
+double studentQuantile(double p, double freedom) {
+  TESSERA_CHECK(p >= 0.5 && p < 1) << "a quantile is asked for outside [0.5, 1)";
+  // With t = sqrt(freedom) tan(angle) the density is a power of a cosine.
+  const double n = std::max(1.0, freedom), right = std::numbers::pi / 2;
+  const double goal = (2 * p - 1) * cosineIntegral(n - 1, right);
+  double low = 0, high = right;
+  for (int i = 0; i < 60; ++i) {
+    double middle = (low + high) / 2;
+    (cosineIntegral(n - 1, middle) < goal ? low : high) = middle;
+  }
+  return std::sqrt(n) * std::tan((low + high) / 2);
 }
 
 Interval wilson(int64_t hits, int64_t count, double confidence) {

@@ -15,6 +15,9 @@ struct Interval {
 
 /// The quantile of the standard normal distribution: quantile(0.975) = 1.96.
 double normalQuantile(double p);
+/// The quantile, for p >= 0.5, of Student's distribution with `freedom` degrees of freedom; with none, that
+/// of one.
+double studentQuantile(double p, double freedom);
 
 /// Wilson's interval for a share of `hits` in `count`.
 Interval wilson(int64_t hits, int64_t count, double confidence = 0.95);

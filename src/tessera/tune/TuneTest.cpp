@@ -76,6 +76,13 @@ TEST(Front, NothingWithinTheBound) {
   EXPECT_TRUE(solveFront(operations, 0.1, 0).empty());
 }
 
+TEST(Statistics, StudentsQuantiles) {
+  EXPECT_NEAR(studentQuantile(0.95, 1), 6.313752, 1e-4);
+  EXPECT_NEAR(studentQuantile(0.975, 4), 2.776445, 1e-4);
+  EXPECT_NEAR(studentQuantile(0.975, 1000), 1.962339, 1e-3);
+  EXPECT_EQ(studentQuantile(0.95, 0), studentQuantile(0.95, 1));
+}
+
 TEST(Statistics, Quantiles) {
   EXPECT_NEAR(normalQuantile(0.975), 1.959963985, 1e-8);
   EXPECT_NEAR(normalQuantile(0.5), 0, 1e-12);

@@ -89,7 +89,7 @@ Status Tuner::prepare() {
   exact = std::move(found.scores);
   for (size_t s = 0; s < network.segments.size(); ++s)
     if (network.segments[s].activation >= 0)
-      ranges[network.segments[s].name] = found.ranges[s];
+      ranges[network.segments[s].name] = network.segments[s].range.value_or(found.ranges[s]);
   std::vector<int32_t> own;
   for (int64_t item : searchItems)
     own.push_back(static_cast<int32_t>(data.label[static_cast<size_t>(item)]));
@@ -185,8 +185,9 @@ Status Tuner::profileSegment(size_t segment) {
   knobs.push_back({0});
   records.emplace_back();
   for (uint16_t k : available) {
-    // What is not faster is of no use, however good it is.
-    if (k == 0 || microseconds[k] > 0.97 * microseconds[0])
+    // What is not faster is of no use, however good it is. A piece in int8 alone quantises and scales back,
+    // which it does not between others of its kind.
+    if (k == 0 || (microseconds[k] > 0.97 * microseconds[0] && info.knobs[k] != "int8"))
       continue;
     const std::string id = concat("profile ", info.name, " ", info.knobs[k]);
     Scores scores;
@@ -263,6 +264,20 @@ static int64_t countApproximated(std::span<const uint16_t> picks) {
   return static_cast<int64_t>(picks.size()) - std::count(picks.begin(), picks.end(), 0);
 }
 
+// The same in int8 wherever there is nothing narrower: costs of single pieces do not see that neighbours of
+// one precision pass their values on as they are.
+Point Tuner::narrowed(Point point) const {
+  for (size_t i = 0; i < point.picks.size(); ++i) {
+    const std::vector<Choice> &choices = input.operations[i].choices;
+    const std::string &knob = choices[point.picks[i]].knob;
+    const std::string wanted = point.picks[i] ? "int8+" + knob : "int8";
+    for (size_t c = 1; c < choices.size(); ++c)
+      if (choices[c].knob == wanted)
+        point.picks[i] = static_cast<uint16_t>(c);
+  }
+  return point;
+}
+
 Status Tuner::search() {
   input.model = &*model;
   input.corrected = &corrected;
@@ -310,6 +325,8 @@ Status Tuner::search() {
           plain.picks[i] = static_cast<uint16_t>(c);
     points.push_back(std::move(plain));
   }
+  for (size_t i = 0, count = points.size(); i < count; ++i)
+    points.push_back(narrowed(points[i]));
   double error = 0;
   for (const Point &p : points) {
     auto same = [&](const Candidate &c) { return c.picks == p.picks; };

@@ -45,6 +45,19 @@ public:
 
   Result<Curve> tune();
 
+  /// What operations may do to their results so that the loss stays below options.maxLoss in a share of
+  /// runs with errors of their size; and the ranges of their activations.
+  struct FoundDemands {
+    Demands demands;
+    Ranges ranges;
+    int64_t held = 0, runs = 0; ///< on samples that the search did not see
+  };
+  Result<FoundDemands> findDemands(double share);
+
+  /// The fastest knob of each operation whose error is within its demand, on whatever data there is: nothing
+  /// is asked about quality. Operations that stay exact are left out.
+  Result<std::map<std::string, std::string>> chooseByDemands();
+
 private:
   /// A configuration on its way to the curve.
   struct Candidate {
@@ -57,12 +70,15 @@ private:
   };
 
   Status prepare();
+  Result<double> injectedLoss(std::span<const double> errors, const Items &items,
+                              std::span<const uint8_t> before, uint64_t seed, std::vector<double> &l1) const;
   Result<std::shared_ptr<const Module>> compile(std::span<const PieceName> pieces, const std::string &name);
   Status profile();
   Status profileSegment(size_t segment);
   Result<std::vector<uint16_t>> compileVariants(size_t segment);
   Status costsOf(size_t segment, std::span<const uint16_t> available, std::vector<double> &microseconds);
   Status search();
+  Point narrowed(Point point) const;
   Result<double> measureOnProfile(std::span<const uint16_t> picks);
   Status validate();
   Status validateOn(Candidate &candidate, const Items &items, const std::string &stage,

@@ -78,7 +78,8 @@ std::optional<std::pair<float, float>> rangeOf(Operation *op);
 /// The operation's `nn.name`, or "".
 StringRef nameOf(Operation *op);
 /// The names of the attributes above.
-inline constexpr StringLiteral knobAttr = "nn.knob", rangeAttr = "nn.range", nameAttr = "nn.name";
+inline constexpr StringLiteral knobAttr = "nn.knob", rangeAttr = "nn.range", nameAttr = "nn.name",
+                               demandAttr = "nn.demand";
 /// Attributes that choose among ways to compute the same, up to rounding, while a program is installed: the
 /// algorithm of a convolution or product (transforms/nn/graph/Algorithm.h), the numbers of its tiles
 /// (packed/Packed.h), and its number while candidates for it are measured.

@@ -30,6 +30,13 @@ LogicalResult NnDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
       return op->emitOpError("expected 'nn.range' to be array<f32: low, high> with finite low <= high");
     return success();
   }
+  if (name == demandAttr) {
+    auto demand = dyn_cast<DenseF32ArrayAttr>(attr.getValue());
+    if (!demand || demand.size() != 2 ||
+        !llvm::all_of(demand.asArrayRef(), [](float e) { return std::isfinite(e) && e >= 0; }))
+      return op->emitOpError("expected 'nn.demand' to be array<f32: l1, l2> of relative errors");
+    return success();
+  }
   if (name == algorithmAttr || name == tilesAttr || name == layerAttr) {
     auto tiles = dyn_cast<DenseI64ArrayAttr>(attr.getValue());
     if (name == tilesAttr && (!tiles || tiles.size() != 6))
@@ -40,7 +47,7 @@ LogicalResult NnDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
   }
   if (name != knobAttr)
     return op->emitOpError("has the attribute '")
-           << name << "', which the dialect does not know; it knows nn.knob, nn.name and nn.range";
+           << name << "', which the dialect does not know; it knows nn.knob, nn.name, nn.range and nn.demand";
   auto text = dyn_cast<StringAttr>(attr.getValue());
   if (!text)
     return op->emitOpError("expected 'nn.knob' to be a string");

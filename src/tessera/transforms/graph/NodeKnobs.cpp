@@ -3,9 +3,14 @@
 #include "tessera/ir/dfg/DfgKnobs.h"
 #include "tessera/transforms/graph/Support.h"
 
+#include "llvm/ADT/SetVector.h"
+
 using namespace tessera;
 using namespace tessera::dfg;
 using namespace tessera::graph;
+
+// Operations that filling in may add to an instance: about two dozen elements of a window.
+static constexpr double mostFilling = 800;
 
 SmallVector<NodeOp> graph::tunableNodes(Operation *root) {
   SmallVector<NodeOp> nodes;
@@ -18,12 +23,34 @@ SmallVector<NodeOp> graph::tunableNodes(Operation *root) {
 
 double graph::instanceCost(NodeOp node) { return bodyCost(node.getBodyBlock()); }
 
+// What is left out of one node is filled in where another one reads it that is perforated itself: it reads
+// few rows, so that storing all of them would cost more than computing some of them twice.
+static void fuseFills(RewriterBase &rewriter, MutableArrayRef<PerforatedNode> perforated) {
+  auto findSome = [&](Operation *op) {
+    return llvm::find_if(perforated, [&](const PerforatedNode &node) { return node.some == op; });
+  };
+  for (const PerforatedNode &node : perforated) {
+    llvm::SetVector<Operation *> readers(node.fill->getUsers().begin(), node.fill->getUsers().end());
+    if (!llvm::all_of(readers, [&](Operation *op) { return findSome(op) != perforated.end(); }))
+      continue;
+    for (Operation *reader : readers) {
+      Refusal no; // one that cannot take it reads what is stored
+      auto *entry = findSome(reader);
+      FailureOr<NodeOp> fused =
+          fuseProducer(rewriter, node.fill, entry->some, FuseOptions{true, mostFilling}, no);
+      if (succeeded(fused))
+        entry->some = *fused;
+    }
+  }
+}
+
 LogicalResult graph::applyNodeKnobs(RewriterBase &rewriter, Operation *root, Refusal &no) {
   SmallVector<NodeOp> nodes;
   root->walk([&](NodeOp node) {
     if (node->hasAttr(knobAttr))
       nodes.push_back(node);
   });
+  SmallVector<PerforatedNode> perforated;
   for (NodeOp node : nodes) {
     Knob knob = knobOf(node);
     node->removeAttr(knobAttr);
@@ -35,15 +62,21 @@ LogicalResult graph::applyNodeKnobs(RewriterBase &rewriter, Operation *root, Ref
         return failure();
       parts = {made->some, made->fill};
     }
-    if (knob.precision == Knob::Precision::F32)
-      continue;
-    FloatType element = Float16Type::get(root->getContext());
-    if (knob.precision == Knob::Precision::BF16)
-      element = BFloat16Type::get(root->getContext());
-    for (NodeOp part : parts)
-      if (failed(narrowResults(rewriter, part, element, no)))
-        return failure();
+    if (knob.precision != Knob::Precision::F32) {
+      FloatType element = Float16Type::get(root->getContext());
+      if (knob.precision == Knob::Precision::BF16)
+        element = BFloat16Type::get(root->getContext());
+      for (NodeOp &part : parts) {
+        FailureOr<NodeOp> narrow = narrowResults(rewriter, part, element, no);
+        if (failed(narrow))
+          return failure();
+        part = *narrow;
+      }
+    }
+    if (parts.size() == 2)
+      perforated.push_back({parts[0], parts[1]});
   }
+  fuseFills(rewriter, perforated);
   return success();
 }
 

@@ -18,6 +18,14 @@ func.func @f(%x: tensor<2x4xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x4xf32>) {
+  // expected-error @+1 {{expected 'nn.demand' to be array<f32: l1, l2> of relative errors}}
+  %r = nn.reduce mean %x {axes = array<i64: 1>, nn.demand = array<f32: -1.0, 0.0>} : tensor<2x4xf32> -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x4xf32>) {
   // expected-error @+1 {{expected 'nn.range' to be array<f32: low, high> with finite low <= high}}
   %r = nn.reduce mean %x {axes = array<i64: 1>, nn.range = array<f32: 1.0, 0.0>} : tensor<2x4xf32> -> tensor<2xf32>
   return
@@ -26,7 +34,7 @@ func.func @f(%x: tensor<2x4xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x4xf32>) {
-  // expected-error @+1 {{has the attribute 'nn.knobs', which the dialect does not know; it knows nn.knob, nn.name and nn.range}}
+  // expected-error @+1 {{has the attribute 'nn.knobs', which the dialect does not know; it knows nn.knob, nn.name, nn.range and nn.demand}}
   %r = nn.reduce mean %x {axes = array<i64: 1>, nn.knobs = "f32"} : tensor<2x4xf32> -> tensor<2xf32>
   return
 }

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tessera/tune/GraphTuner.h"
+
+#include "tessera/base/File.h"
+#include "tessera/runtime/Trace.h"
+#include "tessera/tune/Search.h"
+#include "tessera/tune/Statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace tessera::tune {
+
+using Json = nlohmann::json;
+
+// An exact picture has no noise; in curves, which hold finite numbers, that counts as so many decibels.
+static constexpr double exactDecibels = 100;
+
+static double since(uint64_t start) { return static_cast<double>(nowNanoseconds() - start) / 1e9; }
+
+static double mean(std::span<const double> values) {
+  return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
+}
+
+void GraphTuner::tell(const std::string &text) const {
+  if (!options.quiet)
+    std::fprintf(stderr, "%s\n", text.c_str());
+}
+
+Result<Curve> GraphTuner::tune() {
+  TESSERA_TRY(prepare());
+  uint64_t start = nowNanoseconds();
+  TESSERA_TRY(profile());
+  cost.profileSeconds = since(start);
+  start = nowNanoseconds();
+  const std::vector<std::vector<uint16_t>> proposals = search();
+  cost.searchSeconds = since(start);
+  start = nowNanoseconds();
+  TESSERA_TRY(validate(proposals));
+  cost.validateSeconds = since(start);
+  return curve();
+}
+
+// What a loss of quality adds up as: noise power for PSNR, otherwise the loss itself.
+double GraphTuner::damageOf(double quality) const {
+  if (metrics->items()[0].kind.kind == MetricKind::Psnr && !metrics->items()[0].user)
+    return quality >= exactDecibels ? 0 : std::pow(10, -quality / 10);
+  return std::max(0.0, lossOf(quality));
+}
+
+double GraphTuner::qualityOf(double damage) const {
+  const MetricSet::Item &item = metrics->items()[0];
+  if (item.kind.kind == MetricKind::Psnr && !item.user)
+    return damage > 0 ? std::min(exactDecibels, -10 * std::log10(damage)) : exactDecibels;
+  return exactQuality + (item.higherIsBetter() ? -damage : damage);
+}
+
+double GraphTuner::lossOf(double quality) const {
+  return metrics->items()[0].higherIsBetter() ? exactQuality - quality : quality - exactQuality;
+}
+
+static Status launchOn(Program &program, const Sample &sample, std::vector<BufferRef> &outputs) {
+  outputs.assign(program.plan().outputs.size(), nullptr);
+  return program.launch(sample.buffers(), outputs).withContext(concat("'", sample.name, "'"));
+}
+
+// Samples dealt out, the exact program run on them.
+Status GraphTuner::prepare() {
+  const std::string path = options.folder + "/exact.tsx";
+  const KnobMap none;
+  TESSERA_TRY(compiler({&none, 1}, path));
+  TESSERA_ASSIGN(std::shared_ptr<const Module> module, Module::load(path));
+  ProgramOptions open;
+  open.threads = options.threads;
+  TESSERA_ASSIGN(exact, Program::open(module, "p0", open));
+  const ProgramPlan &plan = exact->plan();
+  std::vector<std::string> outputs;
+  for (const Port &port : plan.outputs)
+    outputs.push_back(port.name);
+  TESSERA_ASSIGN(metrics, MetricSet::parse(options.metric, outputs));
+  if (metrics->items().size() != 1)
+    return fail(StatusCode::InvalidArgument, "--metric: a curve has one quality, but got ",
+                metrics->items().size(), " metrics; weigh them in a function of your own");
+  for (const Port &port : plan.inputs)
+    if (port.written)
+      return fail(StatusCode::Unsupported, "'", name, "' changes its input '", port.name,
+                  "', so that it cannot be run twice on one sample; let it yield its results");
+  TESSERA_ASSIGN(samples, readSamples(options.data, plan));
+  const auto count = static_cast<int64_t>(samples.size());
+  if (count < 2)
+    return fail(StatusCode::InvalidArgument, "--data: '", options.data, "' has ", count,
+                " samples; tuning needs at least two, one of which the search does not see");
+  searchCount = static_cast<size_t>(options.images > 0 ? options.images : count / 2);
+  if (searchCount >= samples.size())
+    return fail(StatusCode::InvalidArgument, "--images: expected fewer than the ", count,
+                " samples of the data, so that some are left to validate with, but got ", options.images);
+  // Dealt out by the seed.
+  Stream random(options.seed);
+  for (size_t i = samples.size(); i > 1; --i)
+    std::swap(samples[i - 1], samples[random.below(i)]);
+  for (size_t i = 0; i < samples.size(); ++i) {
+    std::vector<BufferRef> results;
+    TESSERA_TRY(launchOn(*exact, samples[i], results));
+    TESSERA_ASSIGN(std::vector<OutputArray> arrays, readOutputs(plan, results));
+    golden.push_back(std::move(arrays));
+    if (samples[i].bytes() > samples[largest].bytes())
+      largest = i;
+  }
+  // What the metric says of an exact answer.
+  TESSERA_ASSIGN(std::vector<double> best, metrics->evaluate(golden[0], golden[0]));
+  exactQuality = std::isfinite(best[0]) ? best[0] : exactDecibels;
+
+  std::string key = concat(digest, " ", TESSERA_VERSION, " ", options.data, " ", options.metric, " ",
+                           searchCount, " ", options.seed, " ", options.threads);
+  for (const Sample &sample : samples)
+    key += concat(" ", sample.name, " ", sample.bytes());
+  for (const TunableNode &node : nodes)
+    for (const std::string &knob : node.knobs)
+      key += " " + knob;
+  TESSERA_ASSIGN(journal, Journal::open(options.folder + "/journal.jsonl", key));
+  if (journal->size())
+    tell(concat("going on with ", journal->size(), " results of an earlier run in '", options.folder, "'"));
+  cost.seed = options.seed;
+  cost.images = static_cast<int64_t>(searchCount);
+  cost.validated = count - cost.images;
+  cost.batch = 1;
+  return Status();
+}
+
+Result<std::vector<double>> GraphTuner::judge(Program &program) {
+  std::vector<double> figures;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    std::vector<BufferRef> outputs;
+    TESSERA_TRY(launchOn(program, samples[i], outputs));
+    TESSERA_ASSIGN(std::vector<OutputArray> arrays, readOutputs(program.plan(), outputs));
+    TESSERA_ASSIGN(std::vector<double> figure, metrics->evaluate(arrays, golden[i]));
+    // An infinite PSNR is an exact picture.
+    figures.push_back(std::isfinite(figure[0]) ? figure[0] : figure[0] > 0 ? exactDecibels : -exactDecibels);
+  }
+  return figures;
+}
+
+// Times of programs measured in turns with the exact one, the best of several; as shares of its time.
+static Result<std::vector<double>> measureShares(Program &exact,
+                                                 std::span<const std::shared_ptr<Program>> programs,
+                                                 const Sample &sample, double &exactNs) {
+  std::vector<double> best(programs.size() + 1, std::numeric_limits<double>::infinity());
+  const uint64_t begin = nowNanoseconds();
+  std::vector<std::vector<BufferRef>> outputs(best.size());
+  for (int round = 0; round < 8 || (round < 100 && since(begin) < 0.05 * double(best.size())); ++round)
+    for (size_t i = 0; i < best.size(); ++i) {
+      Program &program = i ? *programs[i - 1] : exact;
+      outputs[i].resize(program.plan().outputs.size());
+      const uint64_t start = nowNanoseconds();
+      TESSERA_TRY(program.launch(sample.buffers(), outputs[i]));
+      if (round) // the first one warms up
+        best[i] = std::min(best[i], static_cast<double>(nowNanoseconds() - start));
+    }
+  exactNs = best[0];
+  std::vector<double> shares;
+  for (size_t i = 1; i < best.size(); ++i)
+    shares.push_back(best[i] / best[0]);
+  return shares;
+}
+
+// What is in the journal is not run again.
+Result<std::vector<GraphTuner::Found>> GraphTuner::tryAll(std::span<const KnobMap> configurations,
+                                                          const std::string &file) {
+  std::vector<Found> found(configurations.size());
+  std::vector<KnobMap> missing;
+  std::vector<size_t> places;
+  auto idOf = [](const KnobMap &knobs) { return "try " + Json(knobs).dump(); };
+  for (size_t i = 0; i < configurations.size(); ++i)
+    if (const Json *old = journal->find(idOf(configurations[i]))) {
+      found[i] = {old->at("time_us").get<double>(), old->at("figures").get<std::vector<double>>()};
+    } else {
+      missing.push_back(configurations[i]);
+      places.push_back(i);
+    }
+  if (missing.empty())
+    return found;
+  const std::string path = concat(options.folder, "/", file, ".tsx");
+  TESSERA_TRY(compiler(missing, path));
+  TESSERA_ASSIGN(std::shared_ptr<const Module> module, Module::load(path));
+  std::vector<std::shared_ptr<Program>> programs;
+  for (size_t i = 0; i < missing.size(); ++i) {
+    TESSERA_ASSIGN(std::shared_ptr<Program> program, Program::open(module, concat("p", i), exact->options()));
+    programs.push_back(std::move(program));
+  }
+  double exactNs = 0;
+  TESSERA_ASSIGN(const std::vector<double> shares,
+                 measureShares(*exact, programs, samples[largest], exactNs));
+  if (const Json *old = journal->find("exact"); old && old->is_number())
+    exactMicroseconds = old->get<double>();
+  else {
+    exactMicroseconds = exactNs / 1e3;
+    TESSERA_TRY(journal->add("exact", exactMicroseconds));
+  }
+  for (size_t i = 0; i < missing.size(); ++i) {
+    Found &own = found[places[i]];
+    own.microseconds = shares[i] * exactMicroseconds;
+    TESSERA_ASSIGN(own.figures, judge(*programs[i]));
+    ++cost.evaluations;
+    TESSERA_TRY(journal->add(idOf(missing[i]), {{"time_us", own.microseconds}, {"figures", own.figures}}));
+  }
+  return found;
+}
+
+double GraphTuner::searched(const Found &found) const {
+  return mean(std::span(found.figures).first(searchCount));
+}
+
+Status GraphTuner::profile() {
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    std::vector<KnobMap> alone;
+    for (size_t k = 1; k < nodes[n].knobs.size(); ++k)
+      alone.push_back({{nodes[n].name, nodes[n].knobs[k]}});
+    TESSERA_ASSIGN(const std::vector<Found> found, tryAll(alone, concat("node", n)));
+    if (const Json *old = journal->find("exact"); old && old->is_number())
+      exactMicroseconds = old->get<double>();
+    Operation op{nodes[n].name, {{nodes[n].knobs[0], 0, 0}}};
+    records.emplace_back();
+    for (size_t k = 0; k < found.size(); ++k) {
+      // What is not faster is of no use, however good it is.
+      if (found[k].microseconds > 0.98 * exactMicroseconds)
+        continue;
+      const double quality = searched(found[k]);
+      op.choices.push_back(
+          {nodes[n].knobs[k + 1], found[k].microseconds - exactMicroseconds, damageOf(quality)});
+      records.back().push_back(
+          {nodes[n].knobs[k + 1], -lossOf(quality), damageOf(quality), found[k].microseconds});
+    }
+    tell(concat("profiled ", nodes[n].name, ": ", op.choices.size() - 1, " of ", nodes[n].knobs.size() - 1,
+                " knobs are faster here"));
+    operations.push_back(std::move(op));
+  }
+  return Status();
+}
+
+double GraphTuner::costOf(std::span<const uint16_t> picks) const {
+  double time = exactMicroseconds;
+  for (size_t i = 0; i < picks.size(); ++i)
+    time += operations[i].choices[picks[i]].cost;
+  return std::max(0.02, time / exactMicroseconds);
+}
+
+double GraphTuner::damageSum(std::span<const uint16_t> picks) const {
+  double damage = 0;
+  for (size_t i = 0; i < picks.size(); ++i)
+    damage += operations[i].choices[picks[i]].loss;
+  return damage;
+}
+
+KnobMap GraphTuner::knobsOf(std::span<const uint16_t> picks) const {
+  KnobMap knobs;
+  for (size_t i = 0; i < picks.size(); ++i)
+    if (picks[i])
+      knobs[nodes[i].name] = operations[i].choices[picks[i]].knob;
+  return knobs;
+}
+
+// The front of the additive model, and one knob for all nodes, as a user would try it.
+std::vector<std::vector<uint16_t>> GraphTuner::search() {
+  const double worst =
+      metrics->items()[0].higherIsBetter() ? exactQuality - options.maxLoss : exactQuality + options.maxLoss;
+  // Errors of several nodes may cancel: look a little beyond.
+  const double most = 2 * damageOf(worst);
+  std::vector<Point> front = solveFront(operations, most, most / 2000);
+  for (Point &p : front)
+    p.cost = costOf(p.picks);
+  std::vector<std::vector<uint16_t>> proposals;
+  auto propose = [&](const std::vector<uint16_t> &picks) {
+    const bool isExact = std::all_of(picks.begin(), picks.end(), [](uint16_t p) { return p == 0; });
+    if (!isExact && std::find(proposals.begin(), proposals.end(), picks) == proposals.end())
+      proposals.push_back(picks);
+  };
+  for (const Point &p : spread(front, static_cast<size_t>(options.candidates)))
+    propose(p.picks);
+  for (const Operation &first : operations)
+    for (const Choice &choice : first.choices) {
+      std::vector<uint16_t> picks;
+      for (const Operation &op : operations) {
+        picks.push_back(0);
+        for (size_t c = 1; c < op.choices.size(); ++c)
+          if (op.choices[c].knob == choice.knob)
+            picks.back() = static_cast<uint16_t>(c);
+      }
+      if (damageSum(picks) <= most)
+        propose(picks);
+    }
+  return proposals;
+}
+
+Status GraphTuner::validate(const std::vector<std::vector<uint16_t>> &proposals) {
+  std::vector<KnobMap> configurations;
+  for (const std::vector<uint16_t> &picks : proposals)
+    configurations.push_back(knobsOf(picks));
+  TESSERA_ASSIGN(std::vector<Found> found, tryAll(configurations, "candidates"));
+  double error = 0;
+  for (size_t i = 0; i < proposals.size(); ++i) {
+    Candidate candidate{proposals[i], costOf(proposals[i]), qualityOf(damageSum(proposals[i])),
+                        std::move(found[i])};
+    error += std::fabs(candidate.predicted - searched(candidate.found));
+    candidates.push_back(std::move(candidate));
+  }
+  cost.predictionError = candidates.empty() ? 0 : error / double(candidates.size());
+  tell(concat("tried ", candidates.size(), " configurations"));
+  return Status();
+}
+
+Configuration GraphTuner::describe(const Candidate &candidate) const {
+  Configuration c;
+  c.knobs = knobsOf(candidate.picks);
+  c.predicted = {candidate.predicted, candidate.predicted, candidate.predicted,
+                 candidate.found.microseconds / exactMicroseconds};
+  const std::span<const double> held = std::span(candidate.found.figures).subspan(searchCount);
+  const double quality = mean(held);
+  double squares = 0;
+  for (double figure : held)
+    squares += (figure - quality) * (figure - quality);
+  const auto n = static_cast<double>(held.size());
+  // Of one sample nothing can be said but itself.
+  const double deviation = n > 1 ? std::sqrt(squares / (n - 1) / n) : 0;
+  const double both = studentQuantile(0.5 + options.confidence / 2, n - 1),
+               one = studentQuantile(options.confidence, n - 1);
+  c.measured = {quality,         quality - both * deviation,        quality + both * deviation,
+                lossOf(quality), lossOf(quality) + one * deviation, static_cast<int64_t>(held.size())};
+  return c;
+}
+
+Curve GraphTuner::curve() const {
+  Curve curve;
+  curve.program = digest;
+  curve.network = name;
+  curve.metric = options.metric;
+  curve.data = options.data;
+  curve.confidence = options.confidence;
+  curve.tuning = cost;
+  curve.baselineQuality = exactQuality;
+  curve.baselineCount = cost.validated;
+  for (size_t i = 0; i < exact->plan().inputs.size(); ++i)
+    curve.shapes[exact->plan().inputs[i].name] = samples[largest].inputs[i]->shape();
+  for (size_t n = 0; n < nodes.size(); ++n)
+    curve.operations.push_back(
+        {nodes[n].name, "node", nodes[n].shape, nodes[n].flops, exactMicroseconds, {}, records[n]});
+  Configuration baseline;
+  baseline.name = "baseline";
+  baseline.predicted = {exactQuality, exactQuality, exactQuality, 1};
+  baseline.measured = {exactQuality, exactQuality, exactQuality, 0, 0, cost.validated};
+  curve.configurations.push_back(std::move(baseline));
+  std::vector<Configuration> all;
+  for (const Candidate &candidate : candidates)
+    all.push_back(describe(candidate));
+  std::stable_sort(all.begin(), all.end(), [](const Configuration &a, const Configuration &b) {
+    return std::tie(a.measured->lossHigh, a.predicted.cost) <
+           std::tie(b.measured->lossHigh, b.predicted.cost);
+  });
+  // Times were measured, but elsewhere others may be faster: near ones stay.
+  double fastest = 1;
+  for (Configuration &c : all) {
+    if (c.measured->loss > options.maxLoss || c.predicted.cost > 1.05 * fastest)
+      continue;
+    fastest = std::min(fastest, c.predicted.cost);
+    c.name = concat("c", curve.configurations.size() - 1);
+    curve.configurations.push_back(std::move(c));
+  }
+  curve.chosen = "baseline";
+  return curve;
+}
+
+} // namespace tessera::tune

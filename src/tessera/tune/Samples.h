@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Samples of programs that are no classifiers: sets of inputs, whose golden outputs the exact program gives.
+#pragma once
+
+#include "tessera/base/Npy.h"
+#include "tessera/runtime/Buffer.h"
+#include "tessera/runtime/Plan.h"
+
+namespace tessera::tune {
+
+/// One set of inputs, in the plan's order.
+struct Sample {
+  std::string name; ///< of its file
+  std::vector<BufferRef> inputs;
+  std::vector<NpyArray> keep; ///< what the inputs look into
+
+  size_t bytes() const;
+  std::vector<Buffer *> buffers() const;
+};
+
+/// Reads all `.npz` files of a folder, whose arrays have the names of the program's inputs, and `.npy` files,
+/// if it has only one; in the order of their names.
+Result<std::vector<Sample>> readSamples(const std::string &folder, const ProgramPlan &plan);
+
+} // namespace tessera::tune

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Programs that are no networks for the tuner: configurations as whole programs.
+#include "Tune.h"
+
+#include "tessera/base/Diag.h"
+#include "tessera/driver/Knobs.h"
+#include "tessera/tune/GraphTuner.h"
+
+using namespace tessera;
+using namespace tessera::cli;
+
+// How bad an answer may be when nobody says it.
+static double defaultLoss(const std::string &metric) {
+  return metric.find("psnr") != std::string::npos   ? 80
+         : metric.find("top-") != std::string::npos ? 0.03
+                                                    : 0.1;
+}
+
+Result<tune::Curve> cli::tuneGraph(Session &session, Portable &program, const std::string &digest,
+                                   const TuneArgs &args) {
+  if (args.metric.empty())
+    return tessera::fail(StatusCode::InvalidArgument, "'", args.in,
+                         "' is no network; say how its answers are judged, for example with --metric psnr");
+  std::vector<std::string> knobs = args.knobs;
+  if (knobs.empty())
+    knobs = {"f16", "perforate-*@0", "f16+perforate-*@0"};
+  std::string name;
+  for (auto graph : program.module->getOps<dfg::GraphOp>()) {
+    if (graph.getSymVisibility() == "private")
+      continue;
+    if (!name.empty())
+      return tessera::fail(StatusCode::InvalidArgument, "'", args.in, "' has several programs, '", name,
+                           "' and '", graph.getSymName().str(), "' among them; choose one with --program");
+    name = graph.getSymName().str();
+  }
+  std::vector<tune::TunableNode> nodes = describeNodes(*program.module, knobs);
+  if (nodes.empty())
+    return tessera::fail(StatusCode::InvalidArgument, "'", args.in,
+                         "' has no operation with one of the knobs ", joinNames(knobs),
+                         "; 'tessera explain --knobs' lists what there is");
+  const tune::TuneOptions &from = args.options;
+  tune::GraphTuneOptions options;
+  options.data = args.data;
+  options.metric = args.metric;
+  options.images = args.images.value_or(0);
+  options.maxLoss = args.maxLoss.value_or(defaultLoss(args.metric));
+  options.candidates = from.candidates;
+  options.confidence = from.confidence;
+  options.seed = from.seed;
+  options.threads = from.threads;
+  options.folder = from.folder;
+  options.quiet = from.quiet;
+  auto compile = [&](std::span<const KnobMap> configurations, const std::string &path) -> Status {
+    std::vector<Portable> programs;
+    for (const KnobMap &configuration : configurations) {
+      programs.push_back(copyAs(program, concat("p", programs.size())));
+      TESSERA_TRY(applyKnobMap(*programs.back().module, configuration));
+    }
+    FailureOr<Installed> installed = install(session, programs, InstallOptions());
+    if (failed(installed))
+      return Status::error(StatusCode::InvalidArgument, "the program was not compiled");
+    return writeInstalled(*installed, path);
+  };
+  return tune::GraphTuner(name, digest, std::move(nodes), options, compile).tune();
+}
