@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The suite approx: what one, two or three points of accuracy buy, for eight networks at batch 16.
 
-Each network is tuned once on the first half of its test images (`tessera tune`), installed for each bound (`tessera install --loss`) and evaluated on
-the second half, which tuning never saw. Rows: the installed configuration against our own f32 build in strict mode (`tessera-f32`), our own best plain
-conversion (`tessera-plain`, the same precision for all layers that have it) and the better of OpenVINO's plain conversions (`openvino-best`: bf16, NNCF
-int8), all measured in turns. Rows carry `loss`, the bound; `measured_loss`, paired, on the held-back images; and the energy of a batch.
+Each network is tuned once on the first half of its test images (`tessera tune`), installed (`tessera install --loss`) and evaluated for each bound on
+the second half, which tuning never saw. What an earlier run tuned is taken, and what it left unfinished is gone on with, unless --again is given. Rows:
+the installed configuration against our own f32 build in strict mode (`tessera-f32`), our own best plain conversion (`tessera-plain`, the same precision
+for all layers that have it) and the better of OpenVINO's plain conversions (`openvino-best`: bf16, NNCF int8), all measured in turns. Rows carry `loss`,
+the bound; `measured_loss`, paired, on the held-back images; and the energy of a batch.
 """
 import json
 import os
 import subprocess
 import sys
-import time
 
 import measure
 
@@ -18,11 +18,13 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "onnx-cpu"))
 import environment
 from process import Engine
+import curve
 
 NETS = {"fc4": "mnist", "lenet": "mnist", "alexnet": "cifar10", "alexnet2": "cifar10", "vgg16_half": "cifar10", "resnet18": "cifar10",
         "mobilenet": "cifar10", "mobilenet_shallow": "cifar10"}
 SHAPES = {"mnist": (1, 28, 28), "cifar10": (3, 32, 32)}
 PLAIN = ("int8", "bf16")
+OPENVINO = ("openvino-bf16", "openvino-int8")
 BATCH, ROUND_MS = 16, 20
 
 
@@ -33,8 +35,12 @@ def add_options(parser):
     parser.add_argument("--losses", default="1,2,3")
     parser.add_argument("--images", type=int, default=256, help="samples for the search")
     parser.add_argument("--half", type=int, default=5000, help="samples to tune with; as many after them test")
-    parser.add_argument("--peers", default="openvino-bf16,openvino-int8", help="conversions of OpenVINO; '-': none")
-    parser.add_argument("--keep", action="store_true", help="take what the last run tuned and installed")
+    parser.add_argument("--peers", default="", help="conversions of OpenVINO, default: " + ", ".join(OPENVINO) + "; '-': none")
+    parser.add_argument("--again", action="store_true", help="tune anew what an earlier run tuned")
+
+
+def newer(path, than):
+    return os.path.exists(path) and os.path.getmtime(path) >= os.path.getmtime(than)
 
 
 class Run:
@@ -62,15 +68,19 @@ class Run:
         raise RuntimeError(f"'{net}.onnx' is not there; give --models or set TESSERA_MODELS")
 
     def tune(self, net, model):
-        """The tuned portable object, and the seconds that tuning took."""
+        """The tuned portable object."""
         portable, tuned = self.path(net, "plain.tsr"), self.path(net, "tuned.tsr")
-        if self.options.keep and os.path.exists(tuned):
-            return tuned, 0.0
-        self.call("compile", model, "-o", portable)
-        begin = time.perf_counter()
-        self.call("tune", portable, "-o", tuned, "--data", self.data(net), "--limit", str(self.options.half), "--images", str(self.options.images),
-                  "--batch", str(BATCH))
-        return tuned, time.perf_counter() - begin
+        if self.options.again or not newer(tuned, model):
+            self.call("compile", model, "-o", portable)
+            self.call("tune", portable, "-o", tuned, "--data", self.data(net), "--limit", str(self.options.half), "--images", str(self.options.images),
+                      "--batch", str(BATCH))
+        return tuned
+
+    def install(self, target, tuned, *words):
+        """Installs unless it was done by this compiler before."""
+        if not newer(target, tuned) or not newer(target, self.tessera + "-compiler"):
+            self.call("install", tuned, "-o", target, *words)
+        return target
 
     def data(self, net):
         return f"{NETS[net]}:{os.path.join(self.options.data, NETS[net])}"
@@ -86,8 +96,7 @@ class Run:
         for precision in PLAIN:
             target = self.path(net, f"plain-{precision}.tsx")
             try:
-                self.call("install", tuned, "-o", target, "--knobs", f"all={precision}")
-                files[f"plain-{precision}"] = target
+                files[f"plain-{precision}"] = self.install(target, tuned, "--knobs", f"all={precision}")
             except RuntimeError as error:
                 self.failures.append(f"tessera-plain {net}: {error}")
         return files
@@ -106,7 +115,7 @@ class Run:
         if engine != "openvino-int8":
             return model
         target = self.path(net, "int8.xml")
-        if not (self.options.keep and os.path.exists(target)):
+        if not newer(target, model):
             worker = Engine(self.python, self.options.build, timeout=900)
             answer = worker.ask(do="prepare", kind="int8", model=model, target=target, shape=SHAPES[NETS[net]], count=16)
             worker.close()
@@ -127,36 +136,41 @@ class Run:
 
     def network(self, net, threads):
         model = self.model(net)
-        tuned, seconds = self.tune(net, model)
-        files, evals, shipped = {}, {}, {}
-        files["tessera-f32"] = self.path(net, "f32.tsx")
-        self.call("install", tuned, "-o", files["tessera-f32"], "--mode", "strict")
-        for loss in self.options.losses.split(","):
-            name = f"loss-{loss}"
-            files[name] = self.path(net, name + ".tsx")
-            self.call("install", tuned, "-o", files[name], "--loss", loss)
-            evals[name] = self.held_back(net, files[name])
-            shipped[name] = evals[name]["program"]
+        tuned = self.tune(net, model)
+        losses = self.options.losses.split(",")
+        files, evals, given = {}, {}, {}
+        files["tessera-f32"] = self.install(self.path(net, "f32.tsx"), tuned, "--mode", "strict")
+        # What is within a smaller bound is the beginning of the same list.
+        most = max(losses, key=float)
+        installed = self.install(self.path(net, f"loss-{most}.tsx"), tuned, "--loss", most)
+        found = curve.read(self.tessera, installed)
+        for loss in losses:
+            configuration = curve.chosen(found, float(loss))["name"]
+            given[loss] = configuration
+            files[configuration] = installed + "#" + (found["network"] + "@" + configuration if configuration != "baseline" else found["network"])
+            if configuration not in evals:
+                evals[configuration] = self.held_back(net, installed, "--configuration", configuration)
         files.update(self.plain(net, tuned))
         workers = {name: self.load(net, "tessera", path, threads) for name, path in files.items()}
-        for engine in [p for p in self.options.peers.split(",") if p and p != "-"]:
+        for engine in [p for p in self.options.peers.split(",") if p and p != "-"] if self.options.peers else OPENVINO:
             path = self.openvino(net, engine, model)
             workers[engine] = path and self.load(net, engine, path, threads)
         workers = {name: worker for name, worker in workers.items() if worker}
         self.rounds(workers)
         best = lambda prefix: min((w for n, w in workers.items() if n.startswith(prefix) and w.rounds), key=lambda w: w.best, default=None)
         peers = {"tessera-f32": workers.get("tessera-f32"), "tessera-plain": best("plain-"), "openvino-best": best("openvino-")}
-        for loss in self.options.losses.split(","):
-            name = f"loss-{loss}"
-            ours, found = workers.get(name), evals[name]
+        for loss in losses:
+            ours, answer = workers.get(given[loss]), evals[given[loss]]
             for peer, other in peers.items():
                 if not ours or not other or not ours.rounds or not other.rounds:
                     continue
                 self.rows.append({"case": f"{net} loss {loss}", "config": f"batch {BATCH}, {threads} threads", "peer": peer, "ours": ours.rounds,
                                   "peer_times": other.rounds, "ours_best": ours.best, "peer_best": other.best,
-                                  "more": {"loss": float(loss), "measured_loss": found.get("loss", 0.0), "loss_hi": found.get("loss_hi", 0.0),
-                                           "quality": found["percent"], "configuration": shipped[name], "tune_s": seconds,
-                                           "energy_j": BATCH * found["joules_per_sample"], "energy_source": found["energy_source"]}})
+                                  "more": {"loss": float(loss), "measured_loss": answer.get("loss", 0.0), "loss_hi": answer.get("loss_hi", 0.0),
+                                           "quality": answer["percent"], "configuration": given[loss],
+                                           "tune_s": sum(found["tuning"][part] for part in ("profile_s", "search_s", "validate_s")),
+                                           "search_s": found["tuning"]["search_s"], "prediction_error": found["tuning"]["prediction_error"],
+                                           "energy_j": BATCH * answer["joules_per_sample"], "energy_source": answer["energy_source"]}})
         for worker in workers.values():
             worker.close()
 

@@ -11,7 +11,7 @@ import numpy as np
 
 
 class Tessera:
-    """An installed program through the C API. One program serves all batch sizes."""
+    """An installed program through the C API; FILE#PROGRAM names one of several. One program serves all batch sizes."""
 
     def __init__(self, model, batch, threads, x):
         sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python"))
@@ -21,7 +21,8 @@ class Tessera:
         lib.tsr_options_init(capi.byref(options))
         options.threads = threads
         self.program = capi.c_void_p()
-        capi.check(lib.tsr_program_load(model.encode(), None, capi.byref(options), capi.byref(self.program)))
+        path, _, name = model.partition("#")
+        capi.check(lib.tsr_program_load(path.encode(), name.encode() or None, capi.byref(options), capi.byref(self.program)))
         self.x = x
         self.inputs, self.outputs = (capi.c_void_p * 1)(), (capi.c_void_p * 1)()
         buffer = capi.c_void_p()
