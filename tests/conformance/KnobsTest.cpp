@@ -144,6 +144,21 @@ static Array inputFor(dfg::GraphOp graph) {
   return array;
 }
 
+// The oracle's answer and that of the installed program, element by element.
+static void expectAsOracle(const std::string &installed, dfg::GraphOp graph, const BackendOptions &options,
+                           double bound) {
+  std::vector<Array> inputs = {inputFor(graph)};
+  auto expected = oracle::runGraph(graph, inputs);
+  ASSERT_TRUE(succeeded(expected));
+  auto actual = runProgram(installed, graph, inputs, options);
+  ASSERT_TRUE(succeeded(actual));
+  ASSERT_EQ((*expected)[0].bytes.size(), (*actual)[0].bytes.size());
+  const auto *x = reinterpret_cast<const float *>((*expected)[0].bytes.data()),
+             *y = reinterpret_cast<const float *>((*actual)[0].bytes.data());
+  for (size_t e = 0; e < (*expected)[0].bytes.size() / sizeof(float); ++e)
+    ASSERT_NEAR(x[e], y[e], bound * (1 + std::fabs(x[e]))) << "element " << e;
+}
+
 // All of them with TESSERA_FULL; otherwise one of each kind on a convolution and a product, and what differs
 // by operation on the others.
 static bool isTried(const Case &c, const Knob &knob) {
@@ -198,21 +213,68 @@ TEST_P(Knobs, MeanWhatTheOracleSays) {
   for (auto [i, knob] : llvm::enumerate(knobs)) {
     SCOPED_TRACE(c.name + " " + knob.str());
     auto graph = original->lookupSymbol<dfg::GraphOp>("g" + std::to_string(i));
-    std::vector<Array> inputs = {inputFor(graph)};
-    auto expected = oracle::runGraph(graph, inputs);
-    ASSERT_TRUE(succeeded(expected));
-    auto actual = runProgram(*installed, graph, inputs, options);
-    ASSERT_TRUE(succeeded(actual));
-    const auto *x = reinterpret_cast<const float *>((*expected)[0].bytes.data()),
-               *y = reinterpret_cast<const float *>((*actual)[0].bytes.data());
-    ASSERT_EQ((*expected)[0].bytes.size(), (*actual)[0].bytes.size());
     // A number between two of a narrow type may go either way when sums differ in their last bit.
     bool isNarrow = knob.precision != Knob::Precision::F32 && knob.structure == Knob::Structure::LowRank;
     double bound = isNarrow ? 1e-2 : knob.structure == Knob::Structure::Promise ? 1e-4 : 2e-5;
-    for (size_t e = 0; e < (*expected)[0].bytes.size() / sizeof(float); ++e)
-      ASSERT_NEAR(x[e], y[e], bound * (1 + std::fabs(x[e]))) << "element " << e;
+    expectAsOracle(*installed, graph, options, bound);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Operations, Knobs, testing::Range<size_t>(0, cases().size()),
                          [](const auto &info) { return cases()[info.param].name; });
+
+// A chain of nodes that read rows above and below, each with a knob of its own: what one leaves out is filled
+// in where the next one reads it.
+static std::string chainOf(const std::string &name, ArrayRef<StringRef> knobs) {
+  const std::string type = "tensor<11x6xf32>";
+  std::string text = "dfg.graph @" + name + "(%x0: " + type + ") -> (y: " + type + R"() {
+  %h = arith.constant 11 : index
+  %w = arith.constant 6 : index
+)";
+  for (auto [i, knob] : llvm::enumerate(knobs)) {
+    const std::string number = std::to_string(i), next = std::to_string(i + 1);
+    text += "  %x" + next + " = dfg.node @n" + next + " grid(%i = %h, %j = %w) (%a = %x" + number + " : " +
+            type + ") -> " + type + " attributes {dfg.knob = \"" + knob.str() + R"("} {
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %last = arith.constant 10 : index
+    %weight = arith.constant 0.375 : f32
+    %i0 = arith.subi %i, %one : index
+    %above = arith.maxsi %i0, %zero : index
+    %i1 = arith.addi %i, %one : index
+    %below = arith.minsi %i1, %last : index
+    %p = tensor.extract %a[%above, %j] : tensor<11x6xf32>
+    %q = tensor.extract %a[%i, %j] : tensor<11x6xf32>
+    %r = tensor.extract %a[%below, %j] : tensor<11x6xf32>
+    %d = arith.subf %q, %p : f32
+    %e = arith.mulf %d, %weight : f32
+    %f = arith.addf %e, %r : f32
+    dfg.yield %f : f32
+  }
+)";
+  }
+  return text + "  dfg.return %x" + std::to_string(knobs.size()) + " : " + type + "\n}\n";
+}
+
+TEST(NodeKnobs, MeanWhatTheOracleSaysInChains) {
+  const std::vector<std::vector<StringRef>> chains = {
+      {"perforate-rows:1/2@0", "perforate-rows:1/2@0"},
+      {"perforate-rows:3/4@0", "perforate-rows:2/3@0", "perforate-rows:7/8@0"},
+      {"f16+perforate-rows:1/3@1", "perforate-rows:1/4@2", "f32"},
+      {"perforate-rows:1/2@1", "f32", "perforate-rows:5/6@0"},
+      {"bf16", "perforate-rows:1/2@1", "perforate-rows:1/3@2"}};
+  std::string text;
+  for (auto [i, knobs] : llvm::enumerate(chains))
+    text += chainOf("g" + std::to_string(i), knobs);
+  Session session;
+  auto module = parseSourceString<ModuleOp>(text, ParserConfig(&session.context()), "chains");
+  ASSERT_TRUE(module);
+  OwningOpRef<ModuleOp> original = module->clone();
+  BackendOptions options;
+  FailureOr<std::string> installed = installModule(session, *module, options);
+  ASSERT_TRUE(succeeded(installed));
+  for (size_t i = 0; i < chains.size(); ++i) {
+    SCOPED_TRACE(llvm::join(chains[i], ", "));
+    expectAsOracle(*installed, original->lookupSymbol<dfg::GraphOp>("g" + std::to_string(i)), options, 1e-6);
+  }
+}
