@@ -31,14 +31,20 @@ template <size_t Size> struct text {
   }
 };
 
-/// How often a loop runs, in up to three dimensions.
+/// How often a loop runs, in up to three dimensions. Below zero is not at all.
 template <size_t Rank> struct extents {
-  size_t count[Rank];
+  static_assert(Rank >= 1 && Rank <= 3, "a loop has one to three dimensions");
 };
-template <std::integral... N> extents<sizeof...(N)> extent(N... n) {
-  static_assert(sizeof...(N) >= 1 && sizeof...(N) <= 3, "a loop has one to three dimensions");
-  return {{static_cast<size_t>(n > 0 ? n : 0)...}};
-}
+template <> struct extents<1> {
+  size_t n;
+};
+template <> struct extents<2> {
+  size_t n, m;
+};
+template <> struct extents<3> {
+  size_t n, m, l;
+};
+template <std::integral... N> extents<sizeof...(N)> extent(N... n) { return {static_cast<size_t>(n)...}; }
 
 /// A vector, an array, or whatever keeps its elements side by side.
 template <typename R>
@@ -52,15 +58,16 @@ template <typename T, size_t Rank = 1> struct span {
   T *memory __hetero_count(rows * columns * depth);
   size_t rows, columns = 1, depth = 1;
 
-  template <std::integral... N> explicit span(T *memory, N... n) : memory(memory) {
-    static_assert(sizeof...(N) == Rank && Rank >= 1 && Rank <= 3, "a span has one to three extents");
-    size_t e[3] = {static_cast<size_t>(n)...};
-    rows = e[0];
-    if constexpr (Rank > 1)
-      columns = e[1];
-    if constexpr (Rank > 2)
-      depth = e[2];
-  }
+  static_assert(Rank >= 1 && Rank <= 3, "a span has one to three extents");
+  span(T *memory, size_t n)
+    requires(Rank == 1)
+      : memory(memory), rows(n) {}
+  span(T *memory, size_t n, size_t m)
+    requires(Rank == 2)
+      : memory(memory), rows(n), columns(m) {}
+  span(T *memory, size_t n, size_t m, size_t l)
+    requires(Rank == 3)
+      : memory(memory), rows(n), columns(m), depth(l) {}
   template <elements R>
     requires(Rank == 1)
   explicit span(R &range) : memory(std::data(range)), rows(std::size(range)) {}
@@ -162,18 +169,14 @@ template <text Name, text Targets, typename F> struct loop {
           (*body)(z, y, x);
         }
   }
-  static void launch(extents<1> e, F &body) {
-    __hetero_wait(__hetero_launch((void *)parallel_for, 2, e.count[0], &body, sizeof(F), 1, &body, sizeof(F),
-                                  Name.characters));
+  static void task(F *body, size_t bytes) {
+    void *task = __hetero_task_begin(1, body, bytes, 1, body, bytes, Name.characters);
+    if constexpr (hinted<Targets>)
+      __hetero_hint(Targets.characters);
+    (*body)();
+    __hetero_task_end(task);
   }
-  static void launch(extents<2> e, F &body) {
-    __hetero_wait(__hetero_launch((void *)parallel_for_2, 3, e.count[0], e.count[1], &body, sizeof(F), 1,
-                                  &body, sizeof(F), Name.characters));
-  }
-  static void launch(extents<3> e, F &body) {
-    __hetero_wait(__hetero_launch((void *)parallel_for_3, 4, e.count[0], e.count[1], e.count[2], &body,
-                                  sizeof(F), 1, &body, sizeof(F), Name.characters));
-  }
+  static void graph(F *body, size_t) { (*body)(); }
 };
 
 template <text Name, text Targets, typename Op, typename T, typename F> struct reduction {
@@ -206,15 +209,15 @@ template <text Name, text Targets, typename Op, typename T, typename F> struct r
         }
   }
   static void launch(extents<1> e, T &all, F &body) {
-    __hetero_wait(__hetero_launch((void *)reduce, 3, e.count[0], &all, sizeof(T), &body, sizeof(F), 1, &all,
+    __hetero_wait(__hetero_launch((void *)reduce, 3, e.n, &all, sizeof(T), &body, sizeof(F), 1, &all,
                                   sizeof(T), Name.characters));
   }
   static void launch(extents<2> e, T &all, F &body) {
-    __hetero_wait(__hetero_launch((void *)reduce_2, 4, e.count[0], e.count[1], &all, sizeof(T), &body,
+    __hetero_wait(__hetero_launch((void *)reduce_2, 4, e.n, e.m, &all, sizeof(T), &body,
                                   sizeof(F), 1, &all, sizeof(T), Name.characters));
   }
   static void launch(extents<3> e, T &all, F &body) {
-    __hetero_wait(__hetero_launch((void *)reduce_3, 5, e.count[0], e.count[1], e.count[2], &all, sizeof(T),
+    __hetero_wait(__hetero_launch((void *)reduce_3, 5, e.n, e.m, e.l, &all, sizeof(T),
                                   &body, sizeof(F), 1, &all, sizeof(T), Name.characters));
   }
 };
@@ -223,10 +226,37 @@ template <text Name, text Targets, typename Op, typename T, typename F> struct r
 
 /// Runs `body(i…)` for all indices, in any order and at the same time. The lambda captures what it uses:
 /// numbers, `tessera::span`, `std::span`, and by reference vectors and numbers that the iterations combine.
-template <text Name = "parallel_for", text Targets = "", size_t Rank, typename F>
-void parallel_for(extents<Rank> count, F body) {
+template <text Name = "parallel_for", text Targets = "", typename F>
+void parallel_for(extents<1> e, F body) {
   static_assert(!std::is_empty_v<F>, "the loop has no effect: let the lambda capture what it writes");
-  detail::loop<Name, Targets, F>::launch(count, body);
+  __hetero_wait(__hetero_launch((void *)detail::loop<Name, Targets, F>::parallel_for, 2, e.n, &body,
+                                sizeof(F), 1, &body, sizeof(F), Name.characters));
+}
+template <text Name = "parallel_for", text Targets = "", typename F>
+void parallel_for(extents<2> e, F body) {
+  static_assert(!std::is_empty_v<F>, "the loop has no effect: let the lambda capture what it writes");
+  __hetero_wait(__hetero_launch((void *)detail::loop<Name, Targets, F>::parallel_for_2, 3, e.n, e.m, &body,
+                                sizeof(F), 1, &body, sizeof(F), Name.characters));
+}
+template <text Name = "parallel_for", text Targets = "", typename F>
+void parallel_for(extents<3> e, F body) {
+  static_assert(!std::is_empty_v<F>, "the loop has no effect: let the lambda capture what it writes");
+  __hetero_wait(__hetero_launch((void *)detail::loop<Name, Targets, F>::parallel_for_3, 4, e.n, e.m, e.l,
+                                &body, sizeof(F), 1, &body, sizeof(F), Name.characters));
+}
+
+/// Runs `body()` once: a task of a graph.
+template <text Name = "task", text Targets = "", typename F> void task(F body) {
+  static_assert(!std::is_empty_v<F>, "the task has no effect: let the lambda capture what it writes");
+  __hetero_wait(__hetero_launch((void *)detail::loop<Name, Targets, F>::task, 1, &body, sizeof(F), 1, &body,
+                                sizeof(F), Name.characters));
+}
+
+/// One graph of the loops and tasks that the lambda calls, in the order of their data; waits for it.
+template <text Name = "graph", typename F> void run(F body) {
+  static_assert(!std::is_empty_v<F>, "the graph has no effect: let the lambda capture what it writes");
+  __hetero_wait(__hetero_launch((void *)detail::loop<Name, "", F>::graph, 1, &body, sizeof(F), 1, &body,
+                                sizeof(F), Name.characters));
 }
 
 /// `start` combined with `body(i…)` of all indices, in any order.

@@ -318,7 +318,8 @@ RValue Translator::emitCast(const clang::CastExpr *cast) {
     if (const auto *ref = dyn_cast<clang::DeclRefExpr>(inner->IgnoreParens()))
       if (const auto *var = dyn_cast<clang::VarDecl>(ref->getDecl());
           var &&
-          (var->isConstexpr() || (var->getType().isConstQualified() && !var->isLocalVarDeclOrParm())) &&
+          (ref->isNonOdrUse() == clang::NOUR_Constant || var->isConstexpr() ||
+           (var->getType().isConstQualified() && !var->isLocalVarDeclOrParm())) &&
           isScalar(cast->getType()))
         if (std::optional<RValue> value = emitConstant(cast))
           return *value;

@@ -113,6 +113,22 @@ static bool returnsAtEnd(const clang::Stmt *body) {
          !findJumps(compound->body_back()).returns;
 }
 
+void Translator::bindCaptures(Frame &frame, const clang::CXXMethodDecl *lambda, Place self,
+                              clang::SourceLocation at) {
+  const clang::CXXRecordDecl *closure = lambda->getParent();
+  for (auto [capture, field] : llvm::zip(closure->captures(), closure->fields())) {
+    if (capture.capturesThis()) {
+      frame.self = load(fieldOf(self, field), at).place;
+      continue;
+    }
+    auto storage = std::make_unique<Storage>();
+    storage->kind = Storage::Reference;
+    storage->type = field->getType().getNonReferenceType();
+    storage->target = fieldOf(self, field);
+    frame.vars[capture.getCapturedVar()] = own(std::move(storage));
+  }
+}
+
 RValue Translator::emitInlined(const clang::FunctionDecl *function, ArrayRef<const clang::Expr *> args,
                                Place self, const clang::Expr *call, Place *reference) {
   clang::QualType type = function->getReturnType();
@@ -155,23 +171,8 @@ RValue Translator::emitInlined(const clang::FunctionDecl *function, ArrayRef<con
   for (auto [param, storage] : params)
     frame.vars[param] = storage;
   if (const auto *method = dyn_cast<clang::CXXMethodDecl>(definition);
-      method && method->getParent()->isLambda()) {
-    llvm::DenseMap<const clang::ValueDecl *, clang::FieldDecl *> captures;
-    clang::FieldDecl *thisCapture = nullptr;
-    method->getParent()->getCaptureFields(captures, thisCapture);
-    for (auto [var, field] : captures) {
-      Place part = fieldOf(self, field);
-      auto storage = std::make_unique<Storage>();
-      storage->kind = Storage::Reference;
-      storage->type = field->getType().getNonReferenceType();
-      storage->target = part;
-      frame.vars[var] = own(std::move(storage));
-    }
-    if (thisCapture) {
-      RValue outer = load(fieldOf(self, thisCapture), call->getExprLoc());
-      frame.self = outer.place;
-    }
-  }
+      method && method->getParent()->isLambda())
+    bindCaptures(frame, method, self, call->getExprLoc());
   std::vector<Loop> outerLoops;
   outerLoops.swap(loops);
   if (!type->isVoidType() && !type->isReferenceType())

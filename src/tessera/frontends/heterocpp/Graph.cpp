@@ -14,91 +14,6 @@ std::string GraphBuilder::uniqueName(std::string name) {
   return tried;
 }
 
-// The statements up to the marker that closes what `begin` opened; `i` ends there.
-static ArrayRef<const clang::Stmt *> collect(ArrayRef<const clang::Stmt *> stmts, size_t &i, MarkerKind begin,
-                                             MarkerKind end, bool &closed) {
-  size_t first = i + 1, depth = 1;
-  closed = false;
-  for (++i; i < stmts.size(); ++i) {
-    MarkerKind kind;
-    if (!findMarker(stmts[i], kind))
-      continue;
-    depth += kind == begin;
-    depth -= kind == end;
-    if (depth == 0) {
-      closed = true;
-      break;
-    }
-  }
-  return stmts.slice(first, i - first);
-}
-
-// A loop that is marked parallel, not merely one around such a loop: the marker stands in it or in loops that
-// it holds and nothing else.
-const clang::CallExpr *heterocpp::findLoopMarker(const clang::ForStmt *loop) {
-  return findMarkerInside(loop->getBody(), MarkerKind::ParallelLoop);
-}
-
-static bool holdsMarker(const clang::Stmt *stmt) {
-  if (!stmt)
-    return false;
-  MarkerKind kind;
-  return findMarker(stmt, kind) || llvm::any_of(stmt->children(), holdsMarker);
-}
-
-// The function that a statement calls to describe a part of the graph: one with markers.
-static const clang::FunctionDecl *getMarkedCallee(const clang::Stmt *stmt) {
-  const auto *expr = dyn_cast<clang::Expr>(stmt);
-  const auto *call = expr ? dyn_cast<clang::CallExpr>(expr->IgnoreParenCasts()) : nullptr;
-  const clang::FunctionDecl *callee = call ? call->getDirectCallee() : nullptr, *definition = nullptr;
-  if (!callee || isa<clang::CXXMethodDecl>(callee) || !callee->getBody(definition) ||
-      !(findMarkerInside(definition->getBody(), MarkerKind::SectionBegin) ||
-        findMarkerInside(definition->getBody(), MarkerKind::TaskBegin) ||
-        findMarkerInside(definition->getBody(), MarkerKind::ParallelLoop)))
-    return nullptr;
-  return definition;
-}
-
-// Whether statements are a child graph: sections and marked loops, and nothing that computes.
-static bool isChildGraph(ArrayRef<const clang::Stmt *> stmts) {
-  bool any = false;
-  for (const clang::Stmt *stmt : stmts) {
-    MarkerKind kind;
-    if (findMarker(stmt, kind)) {
-      any |= kind == MarkerKind::SectionBegin || kind == MarkerKind::TaskBegin;
-      continue;
-    }
-    if (const auto *compound = dyn_cast<clang::CompoundStmt>(stmt)) {
-      SmallVector<const clang::Stmt *> inner(compound->body_begin(), compound->body_end());
-      any |= isChildGraph(inner);
-    }
-    if (const auto *loop = dyn_cast<clang::ForStmt>(stmt))
-      any |= findLoopMarker(loop) != nullptr;
-    any |= getMarkedCallee(stmt) != nullptr;
-  }
-  return any;
-}
-
-static bool touchesMemory(const clang::Stmt *stmt) {
-  if (!stmt)
-    return false;
-  if (isa<clang::ArraySubscriptExpr, clang::CallExpr, clang::AtomicExpr>(stmt))
-    return true;
-  if (const auto *unary = dyn_cast<clang::UnaryOperator>(stmt);
-      unary && unary->getOpcode() == clang::UO_Deref)
-    return true;
-  if (const auto *member = dyn_cast<clang::MemberExpr>(stmt); member && member->isArrow())
-    return true;
-  return llvm::any_of(stmt->children(), touchesMemory);
-}
-
-// Whether a statement of a task that holds loops has to run in a node, not between the nodes.
-static bool computes(const clang::Stmt *stmt) {
-  if (holdsMarker(stmt) || getMarkedCallee(stmt) || isa<clang::ReturnStmt, clang::NullStmt>(stmt))
-    return false;
-  return !isa<clang::DeclStmt, clang::Expr>(stmt) || touchesMemory(stmt);
-}
-
 static unsigned countUses(const clang::Stmt *stmt, const clang::ValueDecl *decl) {
   if (!stmt)
     return 0;
@@ -132,142 +47,6 @@ void GraphBuilder::findChangedOutside(LeafTranslator &leaf, ArrayRef<const clang
   for (const clang::ValueDecl *decl : changed)
     if (level.knows(decl) && isUsedOutside(decl, stmts))
       leaf.changed.insert(decl);
-}
-
-void GraphBuilder::walk(ArrayRef<const clang::Stmt *> stmts, const Lists *task) {
-  for (size_t i = 0; i < stmts.size(); ++i) {
-    const clang::Stmt *stmt = stmts[i];
-    MarkerKind kind;
-    if (const clang::CallExpr *call = findMarker(stmt, kind)) {
-      switch (kind) {
-      case MarkerKind::TaskBegin: {
-        std::optional<Lists> own = readLists(call, kind, ast, diag);
-        bool closed;
-        ArrayRef<const clang::Stmt *> inner = collect(stmts, i, kind, MarkerKind::TaskEnd, closed);
-        if (!closed) {
-          diag.emitError(call->getBeginLoc(),
-                         "expected '__hetero_task_end' in the same block, but got its end");
-          diag.note(call->getRParenLoc(), "a task begins and ends between the same braces");
-          level.failed = true;
-        }
-        if (!own) {
-          level.failed = true;
-          break;
-        }
-        enter(*own);
-        if (isChildGraph(inner)) {
-          sections.push_back(std::nullopt);
-          walk(inner, &*own);
-          sections.pop_back();
-        } else
-          emitTask(*own, inner, /*isPart=*/false);
-        break;
-      }
-      case MarkerKind::SectionBegin:
-        sections.emplace_back(std::in_place);
-        break;
-      case MarkerKind::SectionEnd:
-        if (!sections.empty() && sections.back()) {
-          checkSection(*sections.back());
-          sections.pop_back();
-        }
-        break;
-      case MarkerKind::NonZeroLoop:
-      case MarkerKind::Nothing:
-      case MarkerKind::Priv:
-      case MarkerKind::Hint:
-        break;
-      case MarkerKind::ParallelLoop:
-        diag.emitError(call->getBeginLoc(),
-                       "expected '__hetero_parallel_loop' inside a loop, but got it outside");
-        diag.note(call->getBeginLoc(),
-                  "it is the first statement in the body of the innermost loop that it marks");
-        level.failed = true;
-        break;
-      case MarkerKind::TaskEnd:
-        diag.emitError(call->getBeginLoc(),
-                       "'__hetero_task_end' without a task that begins in the same block");
-        diag.note(call->getBeginLoc(), "a task begins and ends between the same braces");
-        level.failed = true;
-        break;
-      default:
-        diag.emitError(call->getBeginLoc(),
-                       "'" + call->getDirectCallee()->getName() + "' cannot stand inside a graph");
-        diag.note(call->getBeginLoc(), "call it on the host, before or after the launch");
-        level.failed = true;
-        break;
-      }
-      continue;
-    }
-    if (const clang::FunctionDecl *callee = getMarkedCallee(stmt)) {
-      walkCall(cast<clang::CallExpr>(cast<clang::Expr>(stmt)->IgnoreParenCasts()), callee, task);
-      continue;
-    }
-    if (task && computes(stmt)) {
-      // What a task computes beside its loops is a node of its own, up to the next loop.
-      size_t first = i;
-      while (i + 1 < stmts.size() && computes(stmts[i + 1]))
-        ++i;
-      emitTask(*task, stmts.slice(first, i + 1 - first), /*isPart=*/true);
-      continue;
-    }
-    if (const auto *compound = dyn_cast<clang::CompoundStmt>(stmt)) {
-      SmallVector<const clang::Stmt *> inner(compound->body_begin(), compound->body_end());
-      walk(inner, task);
-    } else if (const auto *loop = dyn_cast<clang::ForStmt>(stmt)) {
-      if (findLoopMarker(loop)) {
-        emitLoop(loop, task);
-      } else {
-        diag.emitError(loop->getForLoc(), "a loop between tasks is neither parallel nor part of a task");
-        diag.note(loop->getForLoc(),
-                  "mark it with '__hetero_parallel_loop', put it into a task, or launch the "
-                  "graph in a loop of the host");
-        level.failed = true;
-      }
-    } else if (const auto *decls = dyn_cast<clang::DeclStmt>(stmt)) {
-      if (!declareStates(decls))
-        level.emitStmt(stmt);
-    } else if (isa<clang::NullStmt>(stmt)) {
-      continue;
-    } else if (const auto *expr = dyn_cast<clang::Expr>(stmt)) {
-      if (!isa<clang::CallExpr>(expr->IgnoreParenCasts())) {
-        level.emitStmt(stmt);
-        continue;
-      }
-      diag.emitError(expr->getBeginLoc(), "a call between tasks is not part of the graph");
-      diag.note(expr->getBeginLoc(), "put it into a task, or call it on the host");
-      level.failed = true;
-    } else if (const auto *back = dyn_cast<clang::ReturnStmt>(stmt)) {
-      if (i + 1 < stmts.size()) {
-        diag.emitError(back->getBeginLoc(), "a graph cannot be left in the middle");
-        diag.note(back->getBeginLoc(), "decide on the host whether to launch it");
-        level.failed = true;
-      }
-    } else {
-      diag.emitError(stmt->getBeginLoc(),
-                     "expected tasks, parallel loops and declarations in a graph, but got "
-                     "another statement");
-      diag.note(stmt->getBeginLoc(), "put it into a task: '__hetero_task_begin(…)' before it, "
-                                     "'__hetero_task_end(…)' after");
-      level.failed = true;
-    }
-  }
-}
-
-void GraphBuilder::walkCall(const clang::CallExpr *call, const clang::FunctionDecl *callee,
-                            const Lists *task) {
-  if (!entered.insert(callee).second) {
-    level.unsupported(call->getBeginLoc(), "a recursive call of '" + callee->getNameAsString() + "'",
-                      "launch the graph in a loop of the host");
-    return;
-  }
-  level.bindParameters(callee, call);
-  SmallVector<const clang::Stmt *> stmts;
-  if (const auto *compound = dyn_cast<clang::CompoundStmt>(callee->getBody()))
-    stmts.append(compound->body_begin(), compound->body_end());
-  all.append(stmts.begin(), stmts.end());
-  walk(stmts, task);
-  entered.erase(callee);
 }
 
 bool GraphBuilder::isListedAs(const Listed &listed, const clang::ValueDecl *input) {
@@ -315,7 +94,8 @@ void GraphBuilder::emitTask(const Lists &task, ArrayRef<const clang::Stmt *> stm
   targets.clear();
   for (const clang::Stmt *stmt : stmts)
     findHints(stmt, [&](const clang::Stmt *hint) { readHint(hint); });
-  Location loc = level.getLoc(isPart ? stmts.front()->getBeginLoc() : task.call->getBeginLoc());
+  clang::SourceLocation at = getUserLoc(task.call->getBeginLoc());
+  Location loc = level.getLoc(isPart ? stmts.front()->getBeginLoc() : at);
   auto holder = func::FuncOp::create(loc, "leaf", b.getFunctionType({}, {}));
   Block *entry = holder.addEntryBlock();
   OpBuilder inner = OpBuilder::atBlockBegin(entry);
@@ -325,7 +105,7 @@ void GraphBuilder::emitTask(const Lists &task, ArrayRef<const clang::Stmt *> stm
     leaf.captureAll(stmt);
   leaf.open();
   leaf.emitStmts(stmts);
-  leaf.finishAccumulators(task.call->getBeginLoc());
+  leaf.finishAccumulators(at);
   // Numbers that a part of a task declares are there for the next one.
   if (isPart)
     for (const clang::Stmt *stmt : stmts)
@@ -355,7 +135,7 @@ void GraphBuilder::checkOutputs(LeafTranslator &leaf, const Lists &own, bool isP
     }
   }
   for (const Listed &listed : own.outputs) {
-    if (!listed.decl || !listed.size || isPart)
+    if (!listed.decl || !listed.size || isPart || !level.isMemory(listed.decl))
       continue;
     bool found = false;
     for (const LeafTranslator::Capture &capture : leaf.captures)
@@ -448,6 +228,8 @@ bool GraphBuilder::build(const clang::FunctionDecl *root, ArrayRef<const clang::
   }
   all.assign(stmts.begin(), stmts.end());
   entered.insert(root);
+  if (const clang::CXXRecordDecl *lambda = getLambda(launch.host))
+    calledAt = lambda->getLocation();
   walk(stmts, nullptr);
   if (level.failed) {
     holder.erase();

@@ -47,6 +47,14 @@ bool buildGraph(Launch &launch, const clang::Stmt *body, const clang::FunctionDe
                 ArrayRef<const clang::Stmt *> region, ModuleOp module, const clang::ASTContext &ast,
                 Diag &diag);
 
+/// The definition of the function that a launch names; null after a diagnostic.
+const clang::FunctionDecl *getRoot(const Lists &lists, Diag &diag);
+
+/// The lambda that a function of hetero.hpp is made for; null for others.
+const clang::CXXRecordDecl *getLambda(const clang::FunctionDecl *function);
+/// Whether a place is in hetero.hpp.
+bool isOwnHeader(clang::SourceLocation at, const clang::ASTContext &ast);
+
 /// Whether the size of a listed object is that of one element.
 bool isOne(const Listed &listed, clang::QualType element, const clang::FunctionDecl *host,
            const clang::ASTContext &ast);

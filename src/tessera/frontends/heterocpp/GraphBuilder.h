@@ -2,7 +2,7 @@
 // How one graph is built from statements; shared by the files Graph*.cpp only.
 #pragma once
 
-#include "tessera/frontends/heterocpp/GraphTranslators.h"
+#include "tessera/frontends/heterocpp/LeafTranslator.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -48,6 +48,10 @@ private:
   std::optional<uint64_t> getOffsetInside(Object *object, Value offset);
   void declareSize(const Listed &listed);
   void walkCall(const clang::CallExpr *call, const clang::FunctionDecl *callee, const Lists *task);
+  /// For messages and locations: where the user calls what stands in hetero.hpp.
+  clang::SourceLocation getUserLoc(clang::SourceLocation at) const;
+  void walkBody(const clang::FunctionDecl *function, const Lists *task);
+  void walkLaunch(const clang::CallExpr *call, const Lists *task);
   /// Whether an object of a list is the memory that came in as `input`, possibly under another name.
   bool isListedAs(const Listed &listed, const clang::ValueDecl *input);
   void emitTask(const Lists &task, ArrayRef<const clang::Stmt *> stmts, bool isPart);
@@ -118,6 +122,7 @@ private:
       sections.back()->push_back(task);
   }
   std::map<const clang::FunctionDecl *, dfg::CombinerOp> combiners;
+  clang::SourceLocation calledAt;
   llvm::StringSet<> names;
   std::vector<std::string> targets;              ///< hints of the task or loop at hand
   SmallVector<const clang::Stmt *> all;          ///< the statements of the graph

@@ -141,7 +141,7 @@ void GraphBuilder::emitLoop(const clang::ForStmt *outer, const Lists *task) {
   for (const clang::Stmt *stmt : stmts)
     findHints(stmt, [&](const clang::Stmt *hint) { readHint(hint); });
 
-  Location loc = level.getLoc(outer->getForLoc());
+  Location loc = level.getLoc(getUserLoc(outer->getForLoc()));
   auto holder = func::FuncOp::create(loc, "leaf", b.getFunctionType({}, {}));
   Block *entry = holder.addEntryBlock();
   OpBuilder inner = OpBuilder::atBlockBegin(entry);
@@ -187,7 +187,7 @@ void GraphBuilder::emitLoop(const clang::ForStmt *outer, const Lists *task) {
   for (const clang::Stmt *stmt : stmts)
     leaf.captureAll(stmt);
   leaf.emitStmts(stmts);
-  leaf.finishAccumulators(marker->getBeginLoc());
+  leaf.finishAccumulators(getUserLoc(marker->getBeginLoc()));
   std::string name = !own->name.empty() ? own->name : task && !task->name.empty() ? task->name : "loop";
   finishLeaf(leaf, entry, *own, name, grid, loc, /*isPart=*/false);
   holder.erase();

@@ -79,13 +79,20 @@ static const clang::LambdaCapture *getCapture(const clang::FieldDecl *field) {
   return nullptr;
 }
 
+static std::string getName(const clang::FieldDecl *field) {
+  const clang::LambdaCapture *capture = getCapture(field);
+  if (!capture)
+    return field->getNameAsString();
+  return capture->capturesThis() ? "this" : capture->getCapturedVar()->getNameAsString();
+}
+
 std::optional<MemberMemory> GraphBuilder::addMemberAt(Object *object, const FoundMember &member,
                                                       uint64_t place, clang::SourceLocation at) {
   if (auto known = members.find({object, place}); known != members.end())
     return known->second;
   const Source source = sources[object];
   MemberMemory &made = members[{object, place}];
-  std::string name = source.name + "." + member.field->getNameAsString();
+  std::string name = source.name + "." + getName(member.field);
   auto refuse = [&](const Twine &what, const Twine &remedy) {
     level.failed = true;
     diag.emitError(at, what);
@@ -194,7 +201,7 @@ Value GraphBuilder::addNumber(Object *object, Value offset, clang::QualType type
     input.name = from->second.name + "." + std::to_string(place);
     if (std::optional<FoundMember> member = findMember(from->second.element, place, ast);
         member && member->field)
-      input.name = from->second.name + "." + member->field->getNameAsString();
+      input.name = from->second.name + "." + getName(member->field);
     for (std::string base = input.name;
          llvm::any_of(launch.inputs, [&](auto &other) { return other.name == input.name; });)
       input.name = base + "." + std::to_string(launch.inputs.size());

@@ -21,6 +21,22 @@ bool SourceUnit::HandleTopLevelDecl(clang::DeclGroupRef group) {
   return true;
 }
 
+const clang::CXXRecordDecl *heterocpp::getLambda(const clang::FunctionDecl *function) {
+  const clang::TemplateArgumentList *args = function->getTemplateSpecializationArgs();
+  if (const auto *record = dyn_cast<clang::ClassTemplateSpecializationDecl>(function->getDeclContext()))
+    args = &record->getTemplateArgs();
+  for (unsigned i = 0; args && i < args->size(); ++i)
+    if (args->get(i).getKind() == clang::TemplateArgument::Type)
+      if (const auto *record = args->get(i).getAsType()->getAsCXXRecordDecl(); record && record->isLambda())
+        return record;
+  return nullptr;
+}
+
+bool heterocpp::isOwnHeader(clang::SourceLocation at, const clang::ASTContext &ast) {
+  const clang::SourceManager &sources = ast.getSourceManager();
+  return sources.getFilename(sources.getExpansionLoc(at)).ends_with("tessera/hetero.hpp");
+}
+
 void SourceUnit::HandleTranslationUnit(clang::ASTContext &context) {
   ast = &context;
   if (context.getDiagnostics().hasErrorOccurred())
@@ -28,9 +44,25 @@ void SourceUnit::HandleTranslationUnit(clang::ASTContext &context) {
   const clang::SourceManager &sources = context.getSourceManager();
   for (const clang::Decl *decl : decls)
     // Markers in the headers of the system would be news; ours has the templates that launch lambdas.
-    if (!sources.isInSystemHeader(decl->getLocation()) ||
-        sources.getFilename(decl->getLocation()).ends_with("tessera/hetero.hpp"))
+    if (!sources.isInSystemHeader(decl->getLocation()) || isOwnHeader(decl->getLocation(), context))
       visit(decl);
+  // What stands in a lambda that is a graph is launched by nobody else.
+  std::set<const clang::DeclContext *> graphs;
+  for (const Found &each : found)
+    if (each.host->getQualifiedNameAsString() == "tessera::run")
+      if (const clang::CXXRecordDecl *lambda = getLambda(each.host))
+        graphs.insert(lambda->getLambdaCallOperator());
+  auto isPart = [&](const clang::FunctionDecl *host) {
+    const clang::DeclContext *context = getLambda(host);
+    while (context && !graphs.count(context->getParent()))
+      context = context->getParent();
+    return context != nullptr;
+  };
+  for (const Found &each : found)
+    if (each.kind == MarkerKind::Push)
+      addPush(each.call, each.host);
+    else if (!isPart(each.host))
+      addLaunch(each.call, each.kind, each.host);
   if (diag.errors || launches.empty())
     return;
   PassManager tidy(mlir);
@@ -135,10 +167,10 @@ void SourceUnit::visitStmt(const clang::Stmt *stmt, const clang::FunctionDecl *f
   if (const auto *expr = dyn_cast<clang::Expr>(stmt))
     if (const clang::CallExpr *call = findMarker(expr, kind);
         call && (call == expr || expr->IgnoreParenCasts() == call)) {
-      if (kind == MarkerKind::Launch || kind == MarkerKind::LaunchStream)
-        return addLaunch(call, kind, function);
-      if (kind == MarkerKind::Push)
-        return addPush(call, function);
+      if (kind == MarkerKind::Launch || kind == MarkerKind::LaunchStream || kind == MarkerKind::Push) {
+        found.push_back({call, kind, function});
+        return;
+      }
     }
   for (const clang::Stmt *child : stmt->children())
     visitStmt(child, function);
@@ -206,31 +238,38 @@ void SourceUnit::addPush(const clang::CallExpr *call, const clang::FunctionDecl 
   }
 }
 
-void SourceUnit::addLaunch(const clang::CallExpr *call, MarkerKind kind, const clang::FunctionDecl *host) {
-  std::optional<Lists> lists = readLists(call, kind, *ast, diag);
-  if (!lists)
-    return;
+const clang::FunctionDecl *heterocpp::getRoot(const Lists &lists, Diag &diag) {
   const clang::FunctionDecl *root = nullptr;
-  const clang::Expr *named = lists->root->IgnoreParenCasts();
+  const clang::Expr *named = lists.root->IgnoreParenCasts();
   if (const auto *unary = dyn_cast<clang::UnaryOperator>(named);
       unary && unary->getOpcode() == clang::UO_AddrOf)
     named = unary->getSubExpr()->IgnoreParenCasts();
   if (const auto *ref = dyn_cast<clang::DeclRefExpr>(named))
     root = dyn_cast<clang::FunctionDecl>(ref->getDecl());
   if (!root) {
-    diag.emitError(lists->root->getBeginLoc(),
+    diag.emitError(lists.root->getBeginLoc(),
                    "expected the name of a function to launch, but got another expression");
-    diag.note(lists->root->getBeginLoc(),
+    diag.note(lists.root->getBeginLoc(),
               "the graph is built when the program is compiled: name the function");
-    return;
+    return nullptr;
   }
   const clang::FunctionDecl *definition = nullptr;
   if (!root->getBody(definition)) {
-    diag.emitError(lists->root->getBeginLoc(), "the function '" + root->getNameAsString() +
-                                                   "' is launched, but its body is not in this file");
+    diag.emitError(lists.root->getBeginLoc(), "the function '" + root->getNameAsString() +
+                                                  "' is launched, but its body is not in this file");
     diag.note(root->getLocation(), "it is declared here; define it in this file or in a header");
-    return;
+    return nullptr;
   }
+  return definition;
+}
+
+void SourceUnit::addLaunch(const clang::CallExpr *call, MarkerKind kind, const clang::FunctionDecl *host) {
+  std::optional<Lists> lists = readLists(call, kind, *ast, diag);
+  if (!lists)
+    return;
+  const clang::FunctionDecl *definition = getRoot(*lists, diag);
+  if (!definition)
+    return;
   Launch launch;
   launch.host = host;
   launch.call = call;

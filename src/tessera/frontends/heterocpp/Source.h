@@ -33,6 +33,13 @@ private:
                  const clang::FunctionDecl *host);
   std::string uniqueName(std::string name);
 
+  /// A launch or a push in the text, before graphs are built.
+  struct Found {
+    const clang::CallExpr *call;
+    MarkerKind kind;
+    const clang::FunctionDecl *host;
+  };
+  std::vector<Found> found;
   struct Push {
     const clang::CallExpr *call;
     const clang::FunctionDecl *host;

@@ -5,7 +5,7 @@
 //
 // Each part of the language has a file: Memory.cpp (objects, places, loads and stores), Control.cpp (branches
 // and loops over slots), Statements.cpp, Expressions.cpp, Arithmetic.cpp, Calls.cpp, Library.cpp (what C++'s
-// library has in MLIR), Initializers.cpp.
+// library has in MLIR), Atomics.cpp, Combiners.cpp, Initializers.cpp.
 #pragma once
 
 #include "tessera/frontends/heterocpp/Diag.h"
@@ -220,6 +220,8 @@ protected:
   RValue emitCall(const clang::CallExpr *call);
   RValue emitInlined(const clang::FunctionDecl *function, ArrayRef<const clang::Expr *> args, Place self,
                      const clang::Expr *call, Place *reference);
+  /// Gives a lambda's body its captures.
+  void bindCaptures(Frame &frame, const clang::CXXMethodDecl *lambda, Place self, clang::SourceLocation at);
   Place emitCallPlace(const clang::CallExpr *call);
   std::optional<RValue> emitLibrary(const clang::CallExpr *call, const clang::FunctionDecl *callee);
   std::optional<RValue> emitMath(StringRef name, const clang::CallExpr *call);

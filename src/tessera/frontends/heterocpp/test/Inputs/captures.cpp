@@ -56,8 +56,82 @@ public:
   std::vector<float> in, out;
 };
 
+// A part of graphs, also called on the host.
+static void addAll(span<float> to, span<const float> from, float by) {
+  parallel_for<"addAll">(extent(to.size()), [=](size_t i) { to[i] += from[i] * by; });
+}
+// The function of a graph, with loops as lambdas.
+static void halve(float *p, size_t, int n) {
+  span x(p, n);
+  parallel_for<"halve">(extent(n), [=](size_t i) { x[i] *= 0.5f; });
+  task<"first">([=] { x[0] = -1; });
+}
+
+// Graphs of several loops and tasks.
+static void graphs(size_t n) {
+  std::vector<float> x(n), y(n, 1), z(n), e(n);
+  for (size_t i = 0; i < n; ++i)
+    x[i] = float(i % 10) - 3;
+  // Variables between the nodes: combined by one, read by others.
+  float factor = 2;
+  run([&, factor] {
+    float total = 1;
+    int count = 0;
+    parallel_for(extent(n), [&](size_t i) { total += x[i]; });
+    parallel_for(extent(n), [&](size_t i) {
+      if (x[i] > 3)
+        ++count;
+    });
+    float mean = total / float(count);
+    parallel_for(extent(n), [&](size_t i) { z[i] = x[i] * mean + factor; });
+    task([&] {
+      y[0] = total;
+      y[1] = float(count);
+    });
+  });
+  float total = 1, mean;
+  int count = 0;
+  for (float v : x)
+    total += v, count += v > 3;
+  mean = total / float(count);
+  bool good = y[0] == total && y[1] == float(count) && y[2] == 1;
+  for (size_t i = 0; i < n; ++i)
+    good &= z[i] == x[i] * mean + factor;
+  expect(good, "variables of a graph");
+
+  // Functions that are parts; a task that holds loops; one after the other where data says so.
+  span vx(x), vy(y), vz(z);
+  e = y;
+  run<"parts">([=] {
+    addAll(vy, span<const float>(vx.memory, vx.rows), 2);
+    task<"outer">([=] {
+      parallel_for<"inner">(extent(n), [=](size_t i) { vz[i] = vy[i] + 1; });
+      addAll(vy, span<const float>(vz.memory, vz.rows), 0.5f);
+    });
+  });
+  good = true;
+  for (size_t i = 0; i < n; ++i) {
+    float sum = e[i] + x[i] * 2;
+    good &= z[i] == sum + 1 && y[i] == sum + (sum + 1) * 0.5f;
+  }
+  expect(good, "parts of a graph");
+
+  // The same function by itself, and a graph by the name of a function.
+  std::vector<float> w(n, 4);
+  addAll(span(w), span<const float>(x.data(), n), 1);
+  graph<halve>()(inout(w), int(n));
+  good = w[0] == -1;
+  for (size_t i = 1; i < n; ++i)
+    good &= w[i] == (4 + x[i]) / 2;
+  expect(good, "a function as a graph");
+  // A function that describes a graph, called as any other.
+  halve(w.data(), n * sizeof(float), int(n));
+  expect(w[0] == -1 && w[1] == (4 + x[1]) / 4, "a graph's function on the host");
+}
+
 int main() {
   const size_t n = 777;
+  graphs(n);
   std::vector<float> x(n), y(n), e(n);
   for (size_t i = 0; i < n; ++i)
     x[i] = float(i % 10) - 3;
@@ -136,7 +210,7 @@ int main() {
                               extent(n), 0ul, [&](size_t i) { return x[i] > 5 ? i : 0ul; });
   expect(gcd == 84 && x[last] == 6 && last > n - 11, "own operations");
 
-  // Two launches at the same time are in modern.cpp; nothing to do is done.
+  // Nothing to do is done.
   parallel_for(extent(-5), [&](size_t i) { y[i] = 99; });
   expect(y == e, "no iterations");
   std::printf("%d bad\n", bad);

@@ -95,6 +95,31 @@ static void scaled(const float *x, float *y, float *twice, int n) {
   __hetero_wait(__hetero_launch((void *)scale, 5, x, bytes, y, bytes, twice, bytes, 0.5f, n, 2, y, bytes,
                                 twice, bytes));
 }
+static void normaliseTasks(double *sum, size_t sumBytes, float *scale, size_t scaleBytes, int n,
+                           const float *x, size_t xBytes, float *y, size_t yBytes) {
+  void *section = __hetero_section_begin();
+  for (int i = 0; i < n; ++i) {
+    __hetero_parallel_loop(1, 3, x, xBytes, sum, sumBytes, n, 1, sum, sumBytes, "sum");
+    *sum += x[i];
+  }
+  void *task =
+      __hetero_task_begin(3, sum, sumBytes, scale, scaleBytes, n, 1, scale, scaleBytes, "statistics");
+  scale[0] = float(*sum / n);
+  scale[1] = 2;
+  __hetero_task_end(task);
+  for (int i = 0; i < n; ++i) {
+    __hetero_parallel_loop(1, 4, x, xBytes, scale, scaleBytes, y, yBytes, n, 1, y, yBytes, "apply");
+    y[i] = (x[i] - scale[0]) * scale[1];
+  }
+  __hetero_section_end(section);
+}
+static void normalise(const float *x, float *y, int n) {
+  double sum = 0;
+  float scale[2];
+  size_t bytes = n * sizeof(float);
+  __hetero_wait(__hetero_launch((void *)normaliseTasks, 5, &sum, sizeof(sum), scale, sizeof(scale), n, x,
+                                bytes, y, bytes, 1, y, bytes));
+}
 static int streamed(const float *x, std::vector<std::vector<float>> &frames, int n) {
   size_t bytes = n * sizeof(float);
   float *first = frames[0].data();
@@ -144,6 +169,21 @@ static float largest(size_t n, size_t m, const float *px) {
 static void scaled(const float *x, float *y, float *twice, int n) {
   tessera::graph<scale>()(tessera::in(x, n), tessera::out(y, n), tessera::out(twice, n), 0.5f, n);
 }
+static void normalise(const float *px, float *py, int n) {
+  double sum = 0;
+  float scale[2];
+  tessera::span x(px, n);
+  tessera::span y(py, n);
+  tessera::run<"normalise">([&, n] {
+    tessera::parallel_for<"sum">(tessera::extent(n), [&](size_t i) { sum += x[i]; });
+    tessera::task<"statistics">([&] {
+      scale[0] = float(sum / n);
+      scale[1] = 2;
+    });
+    tessera::parallel_for<"apply">(tessera::extent(n),
+                                   [&](size_t i) { y[i] = (x[i] - scale[0]) * scale[1]; });
+  });
+}
 static int streamed(const float *x, std::vector<std::vector<float>> &frames, int n) {
   auto between = tessera::between<float>(n);
   tessera::stream<scale> stream(tessera::in(x, n), tessera::out(frames[0]), between, 1.0f, n);
@@ -176,6 +216,8 @@ int main() {
   x[123] = -77;
   std::printf("saxpy %g sum %g gemm %g cube %d largest %g scaled %g\n", y[9], sum(n, y.data()),
               c[3 * m + 4] - product, v[23], largest(50, 10, x.data()), z[9]);
+  normalise(y.data(), z.data(), int(n));
+  std::printf("normalised %g %g\n", z[0], z[9]);
   std::vector<std::vector<float>> frames(7, std::vector<float>(n));
   int items = streamed(x.data(), frames, int(n)), right = 0;
   for (size_t f = 0; f < frames.size(); ++f)

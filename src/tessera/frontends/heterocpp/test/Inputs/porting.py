@@ -5,7 +5,7 @@ import re
 import sys
 
 with open(sys.argv[1]) as file:
-    before, lambdas, markers, several = re.findall(r"```cpp\n(.*?)```", file.read(), re.S)
+    before, lambdas, markers, run, several = re.findall(r"```cpp\n(.*?)```", file.read(), re.S)
 step, launch = several.split("…\n")
 print(f"""#include "heterocc.h"
 #include <cstdio>
@@ -26,9 +26,15 @@ int main() {{
   before::saxpy(2, x.data(), a.data(), n);
   lambdas::saxpy(2, x.data(), b.data(), n);
   markers::saxpy(2, x.data(), c.data(), n);
-  {launch}
   int bad = 0;
-  for (int i = 1; i < n - 1; ++i)
-    bad += a[i] != b[i] || a[i] != c[i] || y[i] != x[i - 1] * x[i - 1] + x[i + 1] * x[i + 1];
+  auto check = [&] {{
+    for (int i = 1; i < n - 1; ++i)
+      bad += a[i] != b[i] || a[i] != c[i] || y[i] != x[i - 1] * x[i - 1] + x[i + 1] * x[i + 1];
+  }};
+  {launch}
+  check();
+  y.assign(n, 0);
+  {run}
+  check();
   std::printf("%d bad\\n", bad);
 }}""")

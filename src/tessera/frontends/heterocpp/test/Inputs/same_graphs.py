@@ -15,7 +15,8 @@ def graphs(path):
     for graph in re.split(r"(?=  dfg\.graph @)", text)[1:]:
         graph = re.sub(r"@[\w.]+", "@g", graph).rstrip("} \n")
         head, body = graph.split("\n", 1)
-        head = re.sub(r"-> \([\w.]+: ", "-> (r: ", head)
+        ports, results = head.split(" -> ", 1)
+        head = ports + " -> " + re.sub(r"([(,] ?)[\w.]+: ", r"\1r: ", results)
         order = {name: k for k, name in enumerate(re.findall(VALUE, head))}
 
         def sort(match):

@@ -1,121 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The two translators of a graph. Its level is translated like any other code, by one whose operations are
-// wiring and whose memory must not be touched; each leaf has one of its own that captures from it.
+// The translator of the body of one node, which takes what it uses from the graph's level.
 #pragma once
 
-#include "tessera/frontends/heterocpp/Graph.h"
-#include "tessera/frontends/heterocpp/Members.h"
-
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/IRMapping.h"
+#include "tessera/frontends/heterocpp/GraphTranslator.h"
 
 namespace tessera::heterocpp {
-
-/// The memory behind a pointer in a structure.
-struct MemberMemory {
-  Object *object = nullptr;
-  bool isEnd = false; ///< the pointer stands behind the last element
-  /// Of an array of structures: where the elements of each begin, and the units of a structure and an
-  /// element.
-  Object *starts = nullptr;
-  uint64_t strideUnits = 0, elementUnits = 0;
-};
-
-/// The graph's own level.
-class GraphTranslator : public Translator {
-public:
-  using Translator::Translator;
-  const Lists *lists = nullptr; ///< of the launch
-  std::function<std::optional<MemberMemory>(Object *, Value, clang::SourceLocation)> addMember;
-  std::function<Value(Object *, Value, clang::QualType, clang::SourceLocation)> addNumber;
-  /// The operation of two numbers that a function is, as a combiner of the module; null after a diagnostic.
-  std::function<FlatSymbolRefAttr(const clang::CallExpr *, const clang::FunctionDecl *, TypedAttr)>
-      addCombiner;
-  ModuleOp module;
-  std::function<bool(Object *)> isClosure;              ///< of a lambda that is not mutable
-  std::map<const clang::ValueDecl *, Storage *> inputs; ///< of the graph
-
-  Storage *capture(const clang::ValueDecl *decl, clang::SourceLocation at) override {
-    for (auto &[known, storage] : inputs)
-      if (known->getCanonicalDecl() == decl->getCanonicalDecl())
-        return storage;
-    if (reported.insert(decl).second) {
-      diag.emitError(at,
-                     "'" + decl->getNameAsString() + "' is used in a graph, but is no input of its launch");
-      diag.note(decl->getLocation(),
-                "it is declared here; list it where the graph is launched, and count it");
-    }
-    failed = true;
-    return nullptr;
-  }
-  Value loadNumber(const Place &place, clang::SourceLocation at) override {
-    return addNumber(place.object, place.offset, place.type, at);
-  }
-  std::optional<RValue> loadPointer(const Place &place, clang::SourceLocation at) override {
-    std::optional<MemberMemory> memory = addMember(place.object, place.offset, at);
-    if (!memory || !memory->object || memory->starts || memory->isEnd)
-      return std::nullopt;
-    return RValue::pointer({place.type->getPointeeType(), nullptr, memory->object, constantIndex(0)});
-  }
-  bool mayAccess(Object &object, bool writes, clang::SourceLocation at) override {
-    failed = true;
-    diag.emitError(at, Twine("memory is ") + (writes ? "written" : "read") +
-                           " outside of a task or parallel loop");
-    diag.note(
-        at,
-        "put the statement into a task: '__hetero_task_begin(…)' before it, '__hetero_task_end(…)' after");
-    return false;
-  }
-  Object *allocate(clang::QualType type, clang::SourceLocation at) override {
-    unsupported(at, "an array between tasks", "make it an input of the launch, or declare it inside a task");
-    Unit unit = getUnit(type, b.getContext(), ast);
-    if (!unit)
-      unit = {b.getI8Type(), 1};
-    return makeObject(Value(), unit, nullptr);
-  }
-  // The plan that computes extents knows signed numbers of 64 bits.
-  Value toIndex(Value v, clang::QualType type) override {
-    if (getConstantIntValue(v))
-      return Translator::toIndex(v, type);
-    // A promotion of a narrow number.
-    bool isWidened = false;
-    if (auto wide = v.getDefiningOp<arith::ExtUIOp>(); wide && !wide.getIn().getType().isInteger(1)) {
-      v = wide.getIn();
-      isWidened = true;
-    }
-    auto integer = dyn_cast<IntegerType>(v.getType());
-    if (!integer || (isSigned(type) && !isWidened) || integer.getWidth() == 64)
-      return Translator::toIndex(v, type);
-    Value narrow = arith::IndexCastOp::create(b, current, b.getIndexType(), v);
-    AffineExpr all = b.getAffineDimExpr(0) % (int64_t(1) << integer.getWidth());
-    return affine::AffineApplyOp::create(b, current, AffineMap::get(1, 0, all), ValueRange{narrow});
-  }
-  Storage *find(const clang::ValueDecl *decl, clang::SourceLocation at) { return lookup(decl, at); }
-  /// The parameters of a function that is part of the graph.
-  void bindParameters(const clang::FunctionDecl *function, const clang::CallExpr *call) {
-    // All arguments first: they may name the same parameters.
-    std::vector<RValue> values;
-    for (auto [param, arg] : llvm::zip(function->parameters(), call->arguments())) {
-      values.push_back({RValue::Reference, {}, {}, {}});
-      if (param->getType()->isReferenceType())
-        values.back().place = emitPlace(arg);
-      else
-        values.back() = emit(arg);
-    }
-    for (auto [param, value] : llvm::zip(function->parameters(), values))
-      store(placeOf(declare(param)), value, call->getBeginLoc());
-  }
-  bool knows(const clang::ValueDecl *decl) {
-    for (auto &[known, storage] : inputs)
-      if (known->getCanonicalDecl() == decl->getCanonicalDecl())
-        return true;
-    return llvm::any_of(frames, [&](const Frame &frame) { return frame.vars.count(decl) != 0; });
-  }
-  Value slotValue(unsigned slot) { return slots[slot]; }
-  void setSlot(unsigned slot, Value v) { slots[slot] = v; }
-  std::set<const clang::ValueDecl *> reported;
-};
 
 /// The body of one node. It is built apart from the graph; the node is made when all captures are known.
 class LeafTranslator : public Translator {
@@ -168,6 +57,10 @@ public:
       return nullptr;
     }
     checkListed(decl, at);
+    return take(decl, outer);
+  }
+  /// A copy of a variable of the level, and what becomes of it where the node changes it.
+  Storage *take(const clang::ValueDecl *decl, Storage *outer) {
     Storage *inner = own(copy(*outer, decl));
     frames.front().vars[decl] = inner;
     if (outer->kind == Storage::Scalar && changed.count(decl)) {
@@ -441,6 +334,8 @@ private:
     }
     case Storage::Pointer:
       inner->target = object(outer.target);
+      if (outer.target.storage)
+        inner->target.storage = takeTarget(outer.target.storage, decl);
       inner->slot = newSlot(captureValue(graph.slotValue(outer.slot)));
       break;
     case Storage::Reference:
@@ -448,7 +343,7 @@ private:
       if (inner->target.object)
         inner->target.offset = captureValue(outer.target.offset);
       else if (outer.target.storage)
-        inner->target.storage = own(copy(*outer.target.storage, decl));
+        inner->target.storage = takeTarget(outer.target.storage, decl);
       break;
     case Storage::Aggregate:
       for (auto &part : outer.parts)
@@ -459,6 +354,17 @@ private:
       break;
     }
     return inner;
+  }
+
+  // What a closure of the level refers to: a variable is one for all closures, and may be changed.
+  Storage *takeTarget(Storage *outer, const clang::ValueDecl *decl) {
+    const clang::ValueDecl *name = outer->kind == Storage::Scalar ? graph.getName(outer) : nullptr;
+    if (!name)
+      return own(copy(*outer, decl));
+    if (Storage *known = find(name))
+      return known;
+    changed.insert(name);
+    return take(name, outer);
   }
 
   Object *captureObject(Object *outer) {
