@@ -15,7 +15,7 @@ import sys
 import measure
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "onnx-cpu"))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "onnx-cpu")]
 import environment
 from process import Engine
 import curve

@@ -122,7 +122,7 @@ Status Tuner::costsOf(size_t segment, std::span<const uint16_t> available,
   const Segment &info = network.segments[segment];
   auto key = [&](size_t k) {
     return concat(info.name.empty() ? network.name : info.shape, " | ", info.knobs[k], " | batch ",
-                  options.batch, ", ", options.threads, " threads");
+                  options.batch, ", one thread");
   };
   std::vector<uint16_t> missing;
   for (uint16_t k : available)

@@ -12,14 +12,29 @@
 using namespace tessera;
 using namespace tessera::cpu;
 
+// Of the `parallel` leading dimensions, how many make tasks: all but the innermost, and but those around it
+// that are so short that a task would not be worth its start.
+static unsigned taskDims(linalg::GenericOp op, unsigned parallel) {
+  constexpr int64_t shortest = 1024;
+  if (parallel < 2 || parallel < op.getNumLoops())
+    return parallel;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  unsigned dims = parallel - 1;
+  int64_t elements = ranges[dims];
+  while (dims > 1 && !ShapedType::isDynamic(elements) && !ShapedType::isDynamic(ranges[dims - 1]) &&
+         elements * ranges[dims - 1] <= shortest)
+    elements *= ranges[--dims];
+  return dims;
+}
+
 // Tasks of a grid: rows of the innermost dimension, or pieces of a single one. Behind `parallel` dimensions
 // come those of a reduction, which make the rows where the innermost one is among them.
 static std::string parallelTiles(linalg::GenericOp op, unsigned parallel) {
-  unsigned rank = op.getNumLoops();
+  unsigned rank = op.getNumLoops(), tasks = taskDims(op, parallel);
   bool sums = op.getIteratorTypesArray().back() == utils::IteratorType::reduction && parallel > 1;
   std::string tiles;
   for (unsigned d = 0; d < rank; ++d) {
-    bool task = d < parallel && (parallel == 1 || d + 1 < parallel || sums) && d < 3;
+    bool task = d < tasks && (parallel == 1 || d + 1 < parallel || sums) && d < 3;
     tiles += (d ? ", " : "") + std::string(!task ? "0" : parallel == 1 ? "4096" : "1");
   }
   return tiles;

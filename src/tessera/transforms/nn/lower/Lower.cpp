@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -58,6 +59,8 @@ struct DropEmptyLoops : OpRewritePattern<linalg::GenericOp> {
 static LogicalResult fuse(dfg::NodeOp node) {
   RewritePatternSet patterns(node.getContext());
   patterns.add<DropEmptyLoops>(node.getContext());
+  // An extent that is asked of a loop's result would be a second use of it.
+  memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
   linalg::populateElementwiseOpsFusionPatterns(patterns, wantsFusion);
   linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
   tensor::populateReassociativeReshapeFoldingPatterns(patterns);

@@ -81,3 +81,25 @@ dfg.graph @norm(%x: tensor<2x3x4xf32>, %s: tensor<3xf32>, %m: tensor<3xf32>) -> 
   }
   dfg.return %y : tensor<2x3x4xf32>
 }
+
+// -----
+
+// The same where the batch is open: extents are asked of what comes in.
+// CHECK-LABEL: dfg.graph @open
+// CHECK: tensor.dim %[[A:.*]], %
+// CHECK: linalg.generic
+// CHECK-SAME: ins(%[[A]] : tensor<?x3xf32>)
+// CHECK: arith.subf
+// CHECK: arith.divf
+// CHECK-NOT: linalg.generic
+// CHECK: dfg.yield
+dfg.graph @open(%x: tensor<?x3xf32>) -> (y: tensor<?x3xf32>) {
+  %y = dfg.node @net (%a = %x : tensor<?x3xf32>) -> tensor<?x3xf32> {
+    %m = arith.constant dense<0.5> : tensor<1x1xf32>
+    %d = arith.constant dense<0.25> : tensor<1x1xf32>
+    %1 = nn.binary sub %a, %m : tensor<?x3xf32>, tensor<1x1xf32> -> tensor<?x3xf32>
+    %2 = nn.binary div %1, %d : tensor<?x3xf32>, tensor<1x1xf32> -> tensor<?x3xf32>
+    dfg.yield %2 : tensor<?x3xf32>
+  }
+  dfg.return %y : tensor<?x3xf32>
+}
