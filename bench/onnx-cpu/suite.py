@@ -45,7 +45,7 @@ def add_options(parser):
     parser.add_argument("--quick", action="store_true", help="few rounds, no slow peers, no builds beside the default")
     parser.add_argument("--clock", choices=("wall", "cpu"), default="wall",
                         help="cpu: processor time of the process, for one thread on a machine that others use; never for the record")
-    parser.add_argument("--keep", action="store_true", help="take our programs from the last run instead of compiling them again")
+    parser.add_argument("--keep", action="store_true", help="take programs from the last run instead of making them again")
     parser.add_argument("--peers-only", action="store_true", help="the peers' times alone; nothing of ours is compiled")
 
 
@@ -109,6 +109,8 @@ class Run:
             return model
         target = os.path.join(self.work, f"{net}-int8.xml" if kind == "int8" else f"{net}-{batch}.vmfb")
         key = (engine, net, batch if kind == "iree" else 0)
+        if key not in self.files and self.options.keep and os.path.exists(target):
+            self.files[key], self.setup[key] = target, 0.0
         if key not in self.files:
             begin = time.perf_counter()
             more = {"batch": batch} if kind == "iree" else {"shape": NETS[net], "count": 16}

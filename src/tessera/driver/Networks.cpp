@@ -31,12 +31,16 @@ nn::LayoutOptions tessera::layoutOptions(const InstallOptions &options) {
   nn::LayoutOptions layout;
   TargetInfo info = findTarget("cpu")->info(options.target);
   layout.lanes = std::max(4u, info.vectorBytes / 4);
-  if (std::optional<nn::packed::Dot> dot = nn::packed::parseDot(info.dotBytes))
+  if (std::optional<nn::packed::Dot> dot = nn::packed::parseDot(info.dotBytes)) {
     layout.bytes = nn::packed::stepOf(*dot);
+    layout.tileBytes = nn::packed::channelsOf(*dot);
+  }
   // Without an instruction for them bf16 is fastest as f32.
   if (std::optional<nn::packed::Dot> dot = nn::packed::parseDot(info.dotHalves);
-      dot && *dot != nn::packed::Dot::Plain)
+      dot && *dot != nn::packed::Dot::Plain) {
     layout.halves = nn::packed::stepOf(*dot);
+    layout.tileHalves = nn::packed::channelsOf(*dot);
+  }
   layout.winograd = !options.target.strict;
   return layout;
 }
@@ -52,6 +56,8 @@ LogicalResult tessera::prepareNetworks(ModuleOp module, const InstallOptions &op
   return nn::forEachNetwork(module, [&](dfg::NodeOp node) {
     if (failed(nn::applyKnobs(node)))
       return failure();
+    if (!options.target.strict)
+      nn::multiplyScales(node);
     if (host && options.layout && failed(nn::assignLayouts(node, layout)))
       return failure();
     return nn::partitionNetwork(node, partition);

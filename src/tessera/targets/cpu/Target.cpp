@@ -40,6 +40,11 @@ public:
     // Intel's is slower than f32.
     if (machine.has("avx512bf16") && StringRef(machine.cpu).starts_with("znver"))
       info.dotHalves = "bf16";
+    // Vectors are what they fall back on.
+    if (machine.has("amx-int8") && machine.has("avx512vnni"))
+      info.dotBytes = "amx-int8";
+    if (machine.has("amx-bf16") && machine.has("avx512bf16"))
+      info.dotHalves = "amx-bf16";
     const CpuInfo &host = cpuInfo();
     if (host.l1d)
       info.l1 = host.l1d;

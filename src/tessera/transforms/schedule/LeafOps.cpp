@@ -184,7 +184,7 @@ DiagnosedSilenceableFailure LowerPackedOp::apply(transform::TransformRewriter &r
   std::optional<nn::packed::Dot> dot = nn::packed::parseDot(getDot());
   if (!dot)
     return emitDefiniteFailure() << "unknown instruction '" << getDot()
-                                 << "'; expected plain, vnni, bf16, madd or usdot";
+                                 << "'; expected plain, vnni, bf16, madd, usdot, amx-int8 or amx-bf16";
   tiles.dot = *dot;
   for (Operation *payload : llvm::to_vector(state.getPayloadOps(getTarget()))) {
     Location loc = payload->getLoc();

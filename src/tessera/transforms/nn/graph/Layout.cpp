@@ -3,6 +3,7 @@
 #include "tessera/transforms/nn/graph/Layout.h"
 
 #include "tessera/transforms/nn/graph/Narrow.h"
+#include "tessera/transforms/nn/packed/Packed.h"
 
 using namespace tessera;
 using namespace tessera::nn;
@@ -52,6 +53,9 @@ ConvKind nn::classifyConv(ConvOp op, const LayoutOptions &options) {
     return ConvKind::Winograd;
   if (chosen == Knob::Structure::Direct)
     return ConvKind::Direct;
+  // A product of matrices saves more than the transforms do.
+  if (std::optional<Narrow> own = narrowOf(op, options); own && own->tile)
+    return ConvKind::Direct;
   if (!narrow && options.winograd && (w[2] == 3 || w[2] == 5) && w[3] == w[2] && all(op.getStrides(), 1) &&
       all(op.getDilations(), 1) && large)
     return ConvKind::Winograd;
@@ -59,7 +63,8 @@ ConvKind nn::classifyConv(ConvOp op, const LayoutOptions &options) {
 }
 
 bool nn::isBlockwise(Operation *op) {
-  if (!isa<UnaryOp, ActivationOp, BinaryOp, CastOp, QuantizeOp>(op) || !isActivation(op->getResult(0)))
+  if (!isa<UnaryOp, ActivationOp, BinaryOp, CastOp, QuantizeOp, DequantizeOp>(op) ||
+      !isActivation(op->getResult(0)))
     return false;
   auto type = typeOf(op->getResult(0));
   bool carries = false;
@@ -183,6 +188,17 @@ void Layouts::join(dfg::NodeOp node) {
     }
   }
   for (Class &c : classes)
+    c.most = options.lanes;
+  // Wide blocks are for who reads them; a layer on vectors on either side forbids them.
+  for (auto conv : node.getBodyBlock()->getOps<ConvOp>())
+    if (std::optional<Narrow> own = narrowOf(conv, options); own && own->tile && classOf.count(conv.getX()))
+      classes[classOf[conv.getX()]].most = own->tile;
+  for (auto conv : node.getBodyBlock()->getOps<ConvOp>())
+    if (std::optional<Narrow> own = narrowOf(conv, options); !own || !own->tile)
+      for (Value v : {conv.getX(), conv.getY()})
+        if (auto it = classOf.find(v); it != classOf.end())
+          classes[it->second].most = options.lanes;
+  for (Class &c : classes)
     c.exact = llvm::any_of(c.values, [](Value v) {
       Operation *def = v.getDefiningOp();
       // Blocks side by side are only then one tensor of blocks.
@@ -191,6 +207,8 @@ void Layouts::join(dfg::NodeOp node) {
 }
 
 bool Layouts::fits(const Class &c, int64_t block) const {
+  if (block > c.most)
+    return false;
   for (Value v : c.values) {
     if (c.exact && typeOf(v).getDimSize(1) % block)
       return false;
@@ -214,6 +232,32 @@ bool Layouts::fits(const Class &c, int64_t block) const {
   return true;
 }
 
+// Work, in vector operations, of a convolution from blocks of `from` channels to blocks of `to`.
+double Layouts::convCost(ConvOp op, int64_t from, int64_t to) const {
+  ConvKind kind = classifyConv(op, options);
+  ArrayRef<int64_t> w = typeOf(op.getW()).getShape(), y = typeOf(op.getY()).getShape();
+  double places = double(y[2] * y[3]);
+  int64_t groups = op.getGroups(), perVector = std::min(to, options.lanes);
+  double vectors = double(ceilDiv(y[1], to) * (to / perVector));
+  if (kind == ConvKind::Depthwise)
+    return places * double(w[2] * w[3]) * vectors;
+  int64_t in = ceilDiv(w[1] * groups, from);
+  if (std::optional<Narrow> own = narrowOf(op, options); own && own->tile) {
+    // A plain operand is packed first (LayoutEmit.cpp). One product of matrices takes a cycle for each place,
+    // the time of two operations.
+    if (from == 1) {
+      from = w[1] * groups <= 4 ? 4 : options.lanes;
+      in = ceilDiv(w[1] * groups, from);
+    }
+    int64_t beside = op.getDilations()[1] == 1 ? w[3] : 1,
+            run = beside * from * typeOf(own->source).getElementTypeBitWidth() / 8;
+    return 2 * places * double(w[2] * (w[3] / beside) * (run / packed::partOf(run)) * in) / double(groups) *
+           vectors;
+  }
+  double taps = double(w[2] * w[3]) / (kind == ConvKind::Winograd ? (w[2] == 5 ? 4 : 2.25) : 1);
+  return places * taps * double(in * from) / double(groups) * vectors;
+}
+
 // Work, in vector operations, of the layers that touch a class and of the copies at its borders.
 double Layouts::cost(unsigned index, int64_t block) const {
   const Class &c = classes[index];
@@ -232,17 +276,13 @@ double Layouts::cost(unsigned index, int64_t block) const {
         total += 4 * places(conv.getX()) * typeOf(conv.getX()).getDimSize(1);
         return;
       }
-      ArrayRef<int64_t> w = typeOf(conv.getW()).getShape();
-      double taps = double(w[2] * w[3]) / (kind == ConvKind::Winograd ? (w[2] == 5 ? 4 : 2.25) : 1);
-      double in = kind == ConvKind::Depthwise ? 1
-                                              : blocks(conv.getX(), of(conv.getX())) *
-                                                    double(of(conv.getX())) / double(conv.getGroups());
-      total += places(conv.getY()) * taps * in * blocks(conv.getY(), of(conv.getY()));
+      total += convCost(conv, of(conv.getX()), of(conv.getY()));
       return;
     }
     if (op->getNumResults() == 1 && isActivation(op->getResult(0)) &&
         (isBlockwise(op) || isPackedPool(op) || isa<InterpolateOp>(op)))
-      total += places(op->getResult(0)) * blocks(op->getResult(0), block);
+      total += places(op->getResult(0)) * blocks(op->getResult(0), block) *
+               double(std::max<int64_t>(1, block / options.lanes));
     else
       // A copy to or from the plain layout, element by element.
       for (Value v : op->getOperands())
@@ -262,6 +302,9 @@ double Layouts::cost(unsigned index, int64_t block) const {
 void Layouts::choose(dfg::NodeOp node) {
   SmallVector<int64_t> sizes;
   for (int64_t b = options.lanes; b >= 4; b /= 2)
+    sizes.push_back(b);
+  // Wider ones have to be worth it.
+  for (int64_t b = 2 * options.lanes; b <= std::max(options.tileBytes, options.tileHalves); b *= 2)
     sizes.push_back(b);
   for (Class &c : classes)
     if (c.blocked)

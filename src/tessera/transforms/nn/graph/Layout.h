@@ -40,12 +40,14 @@ private:
     bool blocked = false; ///< a layer that needs blocks makes or takes a member
     bool exact = false;   ///< spare lanes would do harm: the block must divide the channels
     int64_t block = 0;
+    int64_t most = 0; ///< channels of a block; more than a vector's only where all layers multiply matrices
   };
   void join(dfg::NodeOp node);
   /// The least work over all classes: each is chosen given its neighbours, until nothing changes. Chains of
   /// layers come out as by dynamic programming, since a class sees all layers that it touches.
   void choose(dfg::NodeOp node);
   double cost(unsigned index, int64_t block) const;
+  double convCost(ConvOp op, int64_t from, int64_t to) const;
   bool fits(const Class &c, int64_t block) const;
 
   const LayoutOptions &options;

@@ -475,6 +475,8 @@ struct NnLayoutPass : nn::impl::NnLayoutPassBase<NnLayoutPass> {
     options.winograd = winograd;
     options.bytes = bytes;
     options.halves = halves;
+    options.tileBytes = tileBytes;
+    options.tileHalves = tileHalves;
     if (failed(
             forEachNetwork(getOperation(), [&](dfg::NodeOp node) { return assignLayouts(node, options); })))
       signalPassFailure();

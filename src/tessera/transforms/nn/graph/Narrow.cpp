@@ -55,11 +55,17 @@ std::optional<Narrow> nn::narrowOf(Value x, Value w, const LayoutOptions &option
   if (!elementsOf(w))
     return std::nullopt;
   Type element = typeOf(x).getElementType();
-  if (element.isInteger(32) && typeOf(w).getElementType().isInteger(32) && options.bytes)
-    return bytesOf(x, w, options.bytes);
-  if (element.isF32() && typeOf(w).getElementType().isF32() && options.halves)
-    return halvesOf(x, w, options.halves);
-  return std::nullopt;
+  std::optional<Narrow> narrow;
+  if (element.isInteger(32) && typeOf(w).getElementType().isInteger(32) && options.bytes) {
+    narrow = bytesOf(x, w, options.bytes);
+    if (narrow)
+      narrow->tile = options.tileBytes;
+  } else if (element.isF32() && typeOf(w).getElementType().isF32() && options.halves) {
+    narrow = halvesOf(x, w, options.halves);
+    if (narrow)
+      narrow->tile = options.tileHalves;
+  }
+  return narrow;
 }
 std::optional<Narrow> nn::narrowOf(ConvOp op, const LayoutOptions &options) {
   return narrowOf(op.getX(), op.getW(), options);

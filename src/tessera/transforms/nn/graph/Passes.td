@@ -46,7 +46,9 @@ def NnLayoutPass : NnPass<"tessera-nn-layout"> {
   let options = [Option<"lanes", "lanes", "int64_t", "8", "f32 elements of a vector register">,
                  Option<"winograd", "winograd", "bool", "true", "allow algorithms that round differently">,
                  Option<"bytes", "bytes", "int64_t", "0", "bytes that one step of a sum of products takes; 0 leaves integers alone">,
-                 Option<"halves", "halves", "int64_t", "0", "bf16 elements alike">];
+                 Option<"halves", "halves", "int64_t", "0", "bf16 elements alike">,
+                 Option<"tileBytes", "tile-bytes", "int64_t", "0", "bytes of channels that one product of matrices takes; 0: none">,
+                 Option<"tileHalves", "tile-halves", "int64_t", "0", "bf16 elements alike">];
 }
 
 def NnPartitionPass : NnPass<"tessera-nn-partition"> {

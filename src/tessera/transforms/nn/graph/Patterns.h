@@ -14,6 +14,9 @@ void populateFoldPad(RewritePatternSet &patterns);  ///< pads into windows
 void populateFoldConstants(RewritePatternSet &patterns,
                            const Evaluator &evaluate); ///< operations on constants
 
+/// Layers between dequantize and quantize → layers on integers.
+void readQuantised(dfg::NodeOp node);
+
 /// The value's only use is this one operation, once.
 inline bool hasOneUser(Value v) { return v.hasOneUse(); }
 

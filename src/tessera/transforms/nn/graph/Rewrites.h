@@ -26,12 +26,17 @@ LogicalResult simplifyNetwork(dfg::NodeOp node, const Evaluator &evaluate);
 /// use of a result.
 void simplifyExtents(dfg::NodeOp node);
 
+/// Quantisations multiply by 1 / scale instead of dividing by it: a number that is as near as f32 can tell to
+/// the middle between two may become the other one.
+void multiplyScales(dfg::NodeOp node);
+
 /// What layouts are made for.
 struct LayoutOptions {
   int64_t lanes = 8;    ///< of f32 in a vector register
   bool winograd = true; ///< algorithms that round differently are allowed
   int64_t bytes = 0;    ///< unsigned times signed bytes that one step of a sum takes; 0: not worth it
   int64_t halves = 0;   ///< bf16 alike
+  int64_t tileBytes = 0, tileHalves = 0; ///< channels of either that one product of matrices takes; 0: none
 };
 
 /// Gives activations blocked layouts where that pays, and makes packed layers of those that read or write

@@ -43,6 +43,7 @@ static void shareConstants(dfg::NodeOp node, RewriterBase &rewriter) {
 }
 
 LogicalResult nn::simplifyNetwork(dfg::NodeOp node, const Evaluator &evaluate) {
+  readQuantised(node);
   RewritePatternSet patterns(node.getContext());
   populateAlgebra(patterns);
   populateMovement(patterns);

@@ -11,6 +11,15 @@ using namespace tessera::nn;
 using namespace tessera::nn::packed;
 
 static void addConv(PackedConvOp op, const Machine &machine, const Tiles &best, SmallVector<Tiles> &out) {
+  if (isByTiles(best.dot)) {
+    Tiles t = best;
+    t.task = 2 * best.task;
+    out.push_back(t);
+    t = best;
+    t.split = !best.split;
+    out.push_back(t);
+    return;
+  }
   int64_t blocksOfGroup = typeOf(op.getW()).getDimSize(0) / int64_t(op.getGroups());
   for (int64_t blocks : {1, 2, 4})
     if (blocks != best.blocks && blocksOfGroup % blocks == 0)

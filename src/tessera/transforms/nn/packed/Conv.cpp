@@ -2,6 +2,7 @@
 // Convolution as it stands: a tile of rows x columns x blocks of channels of the result stays in registers
 // while all taps and channels are added. Each step loads one vector of weights for each block and multiplies
 // it by single elements of x.
+#include "tessera/transforms/nn/packed/Amx.h"
 #include "tessera/transforms/nn/packed/Products.h"
 
 using namespace tessera;
@@ -105,6 +106,8 @@ void ConvKernel::row(Value n, Value f, Value row, int64_t tileRows, const Tiles 
 
 LogicalResult packed::lowerConv(RewriterBase &rewriter, PackedConvOp op, const Tiles &tiles,
                                 std::string &why) {
+  if (isByTiles(tiles.dot))
+    return lowerConvByTiles(rewriter, op, tiles, why);
   FailureOr<Output> output = Output::follow(rewriter, op, why);
   if (failed(output))
     return failure();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A matrix times packed weights. Rows of x come in tiles, those that are left one by one; with few rows the
 // weights are read once, and nothing else matters.
+#include "tessera/transforms/nn/packed/Amx.h"
 #include "tessera/transforms/nn/packed/Products.h"
 
 using namespace tessera;
@@ -13,7 +14,7 @@ LogicalResult packed::lowerMatmul(RewriterBase &rewriter, PackedMatmulOp op, con
   if (failed(output))
     return failure();
   ArrayRef<int64_t> shape = typeOf(op.getW()).getShape();
-  Products products = Products::of(op.getX(), op.getW(), op.getY(), tiles.dot);
+  Products products = Products::of(op.getX(), op.getW(), op.getY(), byVectors(tiles.dot));
   int64_t panels = shape[0], depth = shape[1], lanes = shape[2], total = op.getColumns(),
           together = products.together;
   Tiles t = tiles;
@@ -93,10 +94,21 @@ LogicalResult packed::lowerMatmul(RewriterBase &rewriter, PackedMatmulOp op, con
   int64_t full = ragged ? panels - 1 : panels, groups = full / t.blocks, single = full % t.blocks;
   int64_t tasks = groups + single + (ragged ? 1 : 0);
   g.tasks({rewriter.getIndexAttr(tasks)}, [&](ValueRange ids) {
+    // By tiles where that is possible and there are enough rows, otherwise by vectors.
+    auto choose = [&](Value panel, int64_t blocks, int64_t valid, function_ref<void()> vectors) {
+      if (!isByTiles(tiles.dot) || !canMultiply(tiles.dot, op.getX(), op.getW()))
+        return vectors();
+      Value few = g.less(batch, g.index(leastRows));
+      g.when(few, vectors);
+      g.when(g.less(g.index(leastRows - 1), batch),
+             [&] { MatmulByTiles{x, w, bias, *output, tiles.dot}.rows(g, batch, panel, blocks, valid); });
+    };
     auto rows = [&](Value panel, int64_t blocks) {
-      Value whole = g.mul(g.div(batch, t.rows), t.rows);
-      g.each(g.index(0), whole, t.rows, [&](Value row) { tile(row, panel, t.rows, blocks); });
-      g.each(whole, batch, 1, [&](Value row) { tile(row, panel, 1, blocks); });
+      choose(panel, blocks, blocks * lanes, [&] {
+        Value whole = g.mul(g.div(batch, t.rows), t.rows);
+        g.each(g.index(0), whole, t.rows, [&](Value row) { tile(row, panel, t.rows, blocks); });
+        g.each(whole, batch, 1, [&](Value row) { tile(row, panel, 1, blocks); });
+      });
     };
     if (groups)
       g.when(g.less(ids[0], g.index(groups)), [&] { rows(g.mul(ids[0], t.blocks), t.blocks); });
@@ -104,8 +116,11 @@ LogicalResult packed::lowerMatmul(RewriterBase &rewriter, PackedMatmulOp op, con
       g.when(g.both(g.less(g.index(groups - 1), ids[0]), g.less(ids[0], g.index(groups + single))),
              [&] { rows(g.add(ids[0], groups * t.blocks - groups), 1); });
     if (ragged)
-      g.when(g.equal(ids[0], tasks - 1),
-             [&] { g.each(g.index(0), batch, 1, [&](Value row) { narrow(row, g.index(panels - 1)); }); });
+      g.when(g.equal(ids[0], tasks - 1), [&] {
+        Value last = g.index(panels - 1);
+        choose(last, 1, total - (panels - 1) * lanes,
+               [&] { g.each(g.index(0), batch, 1, [&](Value row) { narrow(row, last); }); });
+      });
   });
   output->finish(rewriter, op);
   return success();

@@ -2,6 +2,7 @@
 // See Packed.h: which file is for which layer.
 #include "tessera/transforms/nn/packed/Packed.h"
 
+#include "tessera/transforms/nn/packed/Amx.h"
 #include "tessera/transforms/nn/packed/Winograd.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -10,11 +11,9 @@ using namespace tessera;
 using namespace tessera::nn;
 using namespace tessera::nn::packed;
 
-static constexpr std::pair<Dot, StringLiteral> dots[] = {{Dot::Plain, "plain"},
-                                                         {Dot::Vnni, "vnni"},
-                                                         {Dot::Bf16, "bf16"},
-                                                         {Dot::Madd, "madd"},
-                                                         {Dot::Usdot, "usdot"}};
+static constexpr std::pair<Dot, StringLiteral> dots[] = {
+    {Dot::Plain, "plain"}, {Dot::Vnni, "vnni"},         {Dot::Bf16, "bf16"},         {Dot::Madd, "madd"},
+    {Dot::Usdot, "usdot"}, {Dot::AmxBytes, "amx-int8"}, {Dot::AmxHalves, "amx-bf16"}};
 
 StringRef packed::stringifyDot(Dot dot) {
   return llvm::find_if(dots, [&](auto &each) { return each.first == dot; })->second;
@@ -48,7 +47,18 @@ std::string packed::spellNumbers(const Tiles &t) {
 }
 
 int64_t packed::stepOf(Dot dot) {
-  return dot == Dot::Plain ? 1 : dot == Dot::Vnni || dot == Dot::Usdot ? 4 : 2;
+  switch (dot) {
+  case Dot::Plain:
+    return 1;
+  case Dot::Vnni:
+  case Dot::Usdot:
+  case Dot::AmxBytes:
+    return 4;
+  case Dot::Bf16:
+  case Dot::Madd:
+  case Dot::AmxHalves:
+    return 2;
+  }
 }
 
 // What multiplies the operation's elements: the machine's instruction, if the weights stand as it wants them
@@ -62,6 +72,18 @@ static Dot dotOf(Operation *op, const Machine &machine) {
   if (dot == Dot::Plain || w.back() != stepOf(dot))
     return Dot::Plain;
   int64_t lanes = w[w.size() - 2];
+  if (isByTiles(dot)) {
+    // Rows that only divide into short parts are left to vectors, which have their own limits.
+    bool divides = true;
+    if (auto product = dyn_cast<PackedMatmulOp>(op)) {
+      auto x = cast<RankedTensorType>(product.getX().getType());
+      int64_t bytes = x.getDimSize(1) * x.getElementTypeBitWidth() / 8;
+      divides = 2 * partOf(bytes) >= std::min<int64_t>(bytes, 64);
+    }
+    if (divides && machine.lanes == mostLanes && (lanes <= mostLanes || lanes % mostLanes == 0))
+      return dot;
+    dot = byVectors(dot);
+  }
   bool known = lanes == 4 || (dot != Dot::Usdot && (lanes == 8 || lanes == 16));
   return known && lanes <= machine.lanes ? dot : Dot::Plain;
 }
@@ -96,13 +118,16 @@ Tiles packed::chooseTiles(Operation *op, const Machine &given) {
   bool plain = isa<PackedConvOp, PackedMatmulOp>(op) && isNarrow(op) && dotOf(op, given) == Dot::Plain;
   if (plain)
     machine.registers = std::min<int64_t>(machine.registers, 8);
-  Tiles tiles = llvm::TypeSwitch<Operation *, Tiles>(op)
-                    .Case([&](PackedConvOp conv) { return chooseConv(conv, machine); })
-                    .Case([&](PackedWinogradOp conv) { return chooseWinograd(conv, machine); })
-                    .Case([&](PackedDepthwiseOp conv) { return chooseDepthwise(conv, machine); })
-                    .Case([&](PackedMatmulOp product) { return chooseMatmul(product, machine); })
-                    .Default([](Operation *) { return Tiles(); });
-  tiles.dot = dotOf(op, machine);
+  Tiles tiles =
+      llvm::TypeSwitch<Operation *, Tiles>(op)
+          .Case([&](PackedConvOp conv) {
+            return isByTiles(dotOf(op, given)) ? chooseConvByTiles(conv, machine) : chooseConv(conv, machine);
+          })
+          .Case([&](PackedWinogradOp conv) { return chooseWinograd(conv, machine); })
+          .Case([&](PackedDepthwiseOp conv) { return chooseDepthwise(conv, machine); })
+          .Case([&](PackedMatmulOp product) { return chooseMatmul(product, machine); })
+          .Default([](Operation *) { return Tiles(); });
+  tiles.dot = dotOf(op, given);
   if (plain)
     tiles.unroll = 1;
   return tiles;
@@ -113,6 +138,9 @@ std::string packed::describe(Operation *op, const Tiles &t) {
   auto by = [](Dot dot) { return dot == Dot::Plain ? std::string() : " by " + stringifyDot(dot).str(); };
   return llvm::TypeSwitch<Operation *, std::string>(op)
       .Case([&](PackedConvOp) {
+        if (isByTiles(t.dot))
+          return "direct convolution" + by(t.dot) + ", " + text(t.rows * t.unroll) + "x" + text(t.columns) +
+                 " places of " + text(t.blocks) + " tiles of channels in registers";
         return "direct convolution" + by(t.dot) + ", " + text(t.rows) + "x" + text(t.columns) +
                " places of " + text(t.blocks) + " blocks in registers";
       })

@@ -12,14 +12,26 @@ namespace tessera::nn::packed {
 
 /// The instruction that multiplies narrow elements and adds them into wide ones.
 enum class Dot {
-  Plain, ///< none: elements are widened first
-  Vnni,  ///< x86: four bytes
-  Bf16,  ///< x86: two bf16
-  Madd,  ///< x86: two bytes, widened to 16 bits
-  Usdot, ///< Arm: four bytes
+  Plain,     ///< none: elements are widened first
+  Vnni,      ///< x86: four bytes
+  Bf16,      ///< x86: two bf16
+  Madd,      ///< x86: two bytes, widened to 16 bits
+  Usdot,     ///< Arm: four bytes
+  AmxBytes,  ///< x86: matrices of bytes, four together
+  AmxHalves, ///< x86: matrices of bf16, two together
 };
 /// How many elements it takes together.
 int64_t stepOf(Dot dot);
+/// Whether it multiplies matrices; and what the same machine multiplies vectors with.
+inline bool isByTiles(Dot dot) { return dot == Dot::AmxBytes || dot == Dot::AmxHalves; }
+inline Dot byVectors(Dot dot) {
+  return dot == Dot::AmxBytes ? Dot::Vnni : dot == Dot::AmxHalves ? Dot::Bf16 : dot;
+}
+/// Channels that one of its steps takes at most.
+inline int64_t channelsOf(Dot dot) { return dot == Dot::AmxBytes ? 64 : dot == Dot::AmxHalves ? 32 : 0; }
+/// The largest part of a row of so many bytes that a tile holds: whole steps of four bytes, and it divides
+/// the row.
+int64_t partOf(int64_t bytes);
 StringRef stringifyDot(Dot dot);
 std::optional<Dot> parseDot(StringRef word);
 

@@ -72,8 +72,40 @@ module attributes {transform.with_named_sequence} {
   }
   transform.named_sequence @__transform_main(%root: !transform.any_op) {
     %c = transform.structured.match ops{["nn.packed_conv"]} in %root : (!transform.any_op) -> !transform.any_op
-    // expected-error @below {{unknown instruction 'vni'; expected plain, vnni, bf16, madd or usdot}}
+    // expected-error @below {{unknown instruction 'vni'; expected plain, vnni, bf16, madd, usdot, amx-int8 or amx-bf16}}
     transform.tessera.lower_packed %c rows 1 columns 2 blocks 2 unroll 4 task 2 dot "vni" : !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+module attributes {transform.with_named_sequence} {
+  func.func @tiles_f32(%x: tensor<1x2x6x6x8xf32>, %w: tensor<2x2x3x3x8x8xf32>) -> tensor<1x2x4x4x8xf32> {
+    // expected-note @below {{payload op}}
+    %c = nn.packed_conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x2x6x6x8xf32>, tensor<2x2x3x3x8x8xf32>) -> tensor<1x2x4x4x8xf32>
+    return %c : tensor<1x2x4x4x8xf32>
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    %c = transform.structured.match ops{["nn.packed_conv"]} in %root : (!transform.any_op) -> !transform.any_op
+    // expected-error @below {{cannot lower the layer: expected the elements that the instruction multiplies, in the order that it wants}}
+    transform.tessera.lower_packed %c rows 1 columns 2 blocks 2 unroll 1 task 2 dot "amx-int8" : !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+module attributes {transform.with_named_sequence} {
+  func.func @tiles_many(%x: tensor<1x1x6x34x64xi8>, %w: tensor<1x1x3x3x16x64x4xi8>) -> tensor<1x1x4x32x64xi32> {
+    // expected-note @below {{payload op}}
+    %c = nn.packed_conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x1x6x34x64xi8>, tensor<1x1x3x3x16x64x4xi8>) -> tensor<1x1x4x32x64xi32>
+    return %c : tensor<1x1x4x32x64xi32>
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    %c = transform.structured.match ops{["nn.packed_conv"]} in %root : (!transform.any_op) -> !transform.any_op
+    // expected-error @below {{cannot lower the layer: expected tiles that eight registers hold and that divide the channels of a group}}
+    transform.tessera.lower_packed %c rows 2 columns 16 blocks 2 unroll 2 task 2 dot "amx-int8" : !transform.any_op
     transform.yield
   }
 }

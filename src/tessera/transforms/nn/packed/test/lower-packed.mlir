@@ -32,3 +32,56 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+// By tiles: registers are set up for a task, sums start with the bias in all places, the three taps of a row are three steps, and sums go through memory.
+module attributes {transform.with_named_sequence} {
+  // CHECK-LABEL: func.func @tiles
+  // CHECK: scf.forall (%{{.*}}, %{{.*}}, %{{.*}}) in (1, 2, 2)
+  // CHECK: llvm.call_intrinsic "llvm.x86.ldtilecfg"
+  // CHECK-COUNT-4: llvm.call_intrinsic "llvm.x86.tileloadd64"
+  // CHECK: scf.for
+  // CHECK-COUNT-12: llvm.call_intrinsic "llvm.x86.tdpbusd"
+  // CHECK-NOT: llvm.x86.tdpbusd
+  // CHECK-COUNT-4: llvm.call_intrinsic "llvm.x86.tilestored64"
+  // CHECK: vector.load {{.*}} vector<32xi32>
+  // CHECK: vector.store {{.*}} vector<32xi32>
+  // CHECK: llvm.call_intrinsic "llvm.x86.tilerelease"
+  func.func @tiles(%xm: memref<1x1x6x34x64xi8>, %wm: memref<1x1x3x3x16x64x4xi8>, %bm: memref<1x64xi32>, %out: memref<1x1x4x32x64xi32>) {
+    %x = bufferization.to_tensor %xm restrict : memref<1x1x6x34x64xi8> to tensor<1x1x6x34x64xi8>
+    %w = bufferization.to_tensor %wm restrict : memref<1x1x3x3x16x64x4xi8> to tensor<1x1x3x3x16x64x4xi8>
+    %b = bufferization.to_tensor %bm restrict : memref<1x64xi32> to tensor<1x64xi32>
+    %c = nn.packed_conv %x, %w, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x1x6x34x64xi8>, tensor<1x1x3x3x16x64x4xi8>, tensor<1x64xi32>) -> tensor<1x1x4x32x64xi32>
+    bufferization.materialize_in_destination %c in restrict writable %out : (tensor<1x1x4x32x64xi32>, memref<1x1x4x32x64xi32>) -> ()
+    return
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    %c = transform.structured.match ops{["nn.packed_conv"]} in %root : (!transform.any_op) -> !transform.any_op
+    transform.tessera.lower_packed %c rows 1 columns 16 blocks 2 unroll 2 task 2 dot "amx-int8" : !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+// A product: with few rows by vectors, which is decided when it runs.
+module attributes {transform.with_named_sequence} {
+  // CHECK-LABEL: func.func @tiles_product
+  // CHECK: %[[FEW:.*]] = arith.cmpi slt, %{{.*}}, %c4
+  // CHECK: scf.if %[[FEW]]
+  // CHECK: llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"
+  // CHECK: llvm.call_intrinsic "llvm.x86.tdpbf16ps"
+  func.func @tiles_product(%xm: memref<?x64xbf16>, %wm: memref<2x32x16x2xbf16>, %out: memref<?x32xf32>) {
+    %x = bufferization.to_tensor %xm restrict : memref<?x64xbf16> to tensor<?x64xbf16>
+    %w = bufferization.to_tensor %wm restrict : memref<2x32x16x2xbf16> to tensor<2x32x16x2xbf16>
+    %c = nn.packed_matmul %x, %w {columns = 32 : i64} : (tensor<?x64xbf16>, tensor<2x32x16x2xbf16>) -> tensor<?x32xf32>
+    bufferization.materialize_in_destination %c in restrict writable %out : (tensor<?x32xf32>, memref<?x32xf32>) -> ()
+    return
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    %c = transform.structured.match ops{["nn.packed_matmul"]} in %root : (!transform.any_op) -> !transform.any_op
+    transform.tessera.lower_packed %c rows 4 blocks 2 unroll 4 dot "amx-bf16" : !transform.any_op
+    transform.yield
+  }
+}
