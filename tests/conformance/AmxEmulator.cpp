@@ -167,7 +167,7 @@ void onIllegal(int, siginfo_t *, void *context) {
   std::signal(SIGILL, SIG_DFL);
 }
 
-__attribute__((constructor)) void start() {
+void start() {
   struct sigaction action = {};
   action.sa_sigaction = onIllegal;
   action.sa_flags = SA_SIGINFO | SA_NODEFER;
@@ -176,7 +176,8 @@ __attribute__((constructor)) void start() {
 
 } // namespace
 
-// The request for tile registers, which Linux would refuse, is granted here.
+// The request for tile registers, which Linux would refuse, is granted here. It comes late enough that nobody
+// else handles SIGILL afterwards.
 extern "C" long syscall(long number, ...) {
   __builtin_va_list list;
   __builtin_va_start(list, number);
@@ -187,5 +188,8 @@ extern "C" long syscall(long number, ...) {
   using Function = long (*)(long, ...);
   static auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "syscall"));
   long result = real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-  return number == SYS_arch_prctl && a[0] == 0x1023 && a[1] == 18 ? 0 : result;
+  if (number != SYS_arch_prctl || a[0] != 0x1023 || a[1] != 18)
+    return result;
+  start();
+  return 0;
 }

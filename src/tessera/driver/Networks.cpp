@@ -56,8 +56,6 @@ LogicalResult tessera::prepareNetworks(ModuleOp module, const InstallOptions &op
   return nn::forEachNetwork(module, [&](dfg::NodeOp node) {
     if (failed(nn::applyKnobs(node)))
       return failure();
-    if (!options.target.strict)
-      nn::multiplyScales(node);
     if (host && options.layout && failed(nn::assignLayouts(node, layout)))
       return failure();
     return nn::partitionNetwork(node, partition);

@@ -255,15 +255,3 @@ void nn::readQuantised(dfg::NodeOp node) {
   for (Operation &op : llvm::make_early_inc_range(*node.getBodyBlock()))
     multiplyIntegers(&op);
 }
-
-void nn::multiplyScales(dfg::NodeOp node) {
-  for (auto op : node.getBodyBlock()->getOps<QuantizeOp>()) {
-    std::optional<Scale> scale = scaleOf(op);
-    if (!scale || scale->step == 1 || !std::isnormal(1 / scale->step))
-      continue;
-    OpBuilder b(op);
-    op.getXMutable().assign(BinaryOp::create(b, op.getLoc(), BinaryKind::mul, op.getX(),
-                                             number(b, op.getLoc(), 1 / scale->step)));
-    op.getScaleMutable().assign(number(b, op.getLoc(), 1));
-  }
-}

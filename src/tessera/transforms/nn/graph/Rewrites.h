@@ -26,10 +26,6 @@ LogicalResult simplifyNetwork(dfg::NodeOp node, const Evaluator &evaluate);
 /// use of a result.
 void simplifyExtents(dfg::NodeOp node);
 
-/// Quantisations multiply by 1 / scale instead of dividing by it: a number that is as near as f32 can tell to
-/// the middle between two may become the other one.
-void multiplyScales(dfg::NodeOp node);
-
 /// What layouts are made for.
 struct LayoutOptions {
   int64_t lanes = 8;    ///< of f32 in a vector register

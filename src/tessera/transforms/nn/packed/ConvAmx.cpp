@@ -11,13 +11,13 @@ using namespace tessera::nn::packed;
 namespace {
 
 /// What of a convolution does not depend on the machine.
-struct Window {
+struct ConvShape {
   int64_t cBlocks, c, blocks, perBlock, kh, kw; ///< of weights; perBlock: channels of a block of the result
   int64_t rows, columns;                        ///< of the result
   int64_t elementBytes;
   int64_t strideH, strideW, dilationH, dilationW;
 
-  explicit Window(PackedConvOp op) {
+  explicit ConvShape(PackedConvOp op) {
     ArrayRef<int64_t> w = typeOf(op.getW()).getShape(), y = typeOf(op.getY()).getShape();
     cBlocks = w[1];
     c = typeOf(op.getX()).getShape().back();
@@ -49,7 +49,7 @@ struct Columns {
 
 struct ConvByTiles {
   Gen g;
-  Window window;
+  ConvShape window;
   Input x;
   Memory w, bias;
   Output &out;
@@ -175,7 +175,7 @@ LogicalResult packed::lowerConvByTiles(RewriterBase &rewriter, PackedConvOp op, 
   FailureOr<Output> output = Output::follow(rewriter, op, why);
   if (failed(output))
     return failure();
-  Window window(op);
+  ConvShape window(op);
   TileProduct product;
   product.dot = tiles.dot;
   product.bytes = window.stepBytes();
@@ -282,7 +282,7 @@ static int64_t stepCost(int64_t places, int64_t wRows, int64_t xs, int64_t ws) {
 }
 
 Tiles packed::chooseConvByTiles(PackedConvOp op, const Machine &machine) {
-  Window window(op);
+  ConvShape window(op);
   ArrayRef<int64_t> x = typeOf(op.getX()).getShape();
   bool halo = op.getY().hasOneUse() && isa<HaloOp>(*op.getY().getUsers().begin());
   bool flat = window.kh * window.kw == 1 && x[2] == window.rows && x[3] == window.columns && !halo;

@@ -83,7 +83,9 @@ Value Products::add(Gen &g, Value x, Value w, Value sum) const {
   case Dot::Usdot:
     return call(g, "llvm.aarch64.neon.usdot", sumType(), {sum, x, w});
   case Dot::Plain:
-    break;
+  case Dot::AmxBytes:
+  case Dot::AmxHalves:
+    break; // the last two multiply no vectors
   }
   for (int64_t k = 0; k < together; ++k) {
     SmallVector<int64_t> own;
