@@ -129,8 +129,9 @@ static std::optional<IntegerWeights> weightsOf(Value w, int64_t axis) {
     return std::nullopt;
   bool isUnsigned = op.getFrom() == Format::unsigned_;
   auto integers = [&](ElementsAttr from) {
+    Bytes bytes(from);
     std::vector<int32_t> all;
-    for (int8_t v : Bytes(from).as<int8_t>())
+    for (int8_t v : bytes.as<int8_t>())
       all.push_back(isUnsigned ? static_cast<uint8_t>(v) : v);
     return all;
   };
