@@ -21,6 +21,7 @@ destination and renamed, so an error or an interrupt leaves nothing half-written
 | `TESSERA_TIME_LIMIT` | most seconds of processor time for reading a file; default 300, 0: no limit |
 | `TESSERA_THREADS` | number of threads where `--threads` is not given; default: one for each processor |
 | `TESSERA_PIN` | when set, each thread stays on one processor |
+| `TESSERA_CPU_FEATURES` | features, separated by commas, that the processor has although it does not say so: what an emulator adds |
 | `TESSERA_LOG` | 1 or 2: more words on standard error |
 | `TESSERA_NULL` | faults and delays of the null device, for tests (`src/tessera/targets/null/Device.h`) |
 | `TMPDIR` | folder for temporary files of the compiler |

@@ -65,17 +65,33 @@ static LogicalResult linkBuiltins(llvm::Module &module, const llvm::Triple &trip
   return success();
 }
 
-// What multiplies bf16 is only there with the instruction set that Machine.cpp leaves out; whom it may be
-// inlined into needs it too.
-static bool multipliesBf16(const llvm::Function &f) {
+// Whether a function, or one that it calls, has an instruction like this.
+static bool hasInstruction(const llvm::Function &f, function_ref<bool(const llvm::Instruction &)> like) {
   for (const llvm::BasicBlock &block : f)
-    for (const llvm::Instruction &i : block)
+    for (const llvm::Instruction &i : block) {
+      if (like(i))
+        return true;
       if (auto *call = llvm::dyn_cast<llvm::CallBase>(&i))
-        if (const llvm::Function *callee = call->getCalledFunction())
-          if (callee->isDeclaration() ? callee->getName().starts_with("llvm.x86.avx512bf16.")
-                                      : multipliesBf16(*callee))
-            return true;
+        if (const llvm::Function *callee = call->getCalledFunction();
+            callee && !callee->isDeclaration() && hasInstruction(*callee, like))
+          return true;
+    }
   return false;
+}
+
+// Machine.cpp leaves the instruction set for bf16 out because of its conversions. Where LLVM has none to make
+// it may have it: what multiplies bf16 needs it, and without it a choice between vectors of bf16 is made
+// element by element. Whom a function may be inlined into has it, too.
+static bool mayHaveBf16(const llvm::Function &f, const Machine &machine) {
+  auto isBf16 = [](const llvm::Type *type) { return type->getScalarType()->isBFloatTy(); };
+  auto touches = [&](const llvm::Instruction &i) {
+    return isBf16(i.getType()) ||
+           llvm::any_of(i.operands(), [&](const llvm::Use &use) { return isBf16(use->getType()); });
+  };
+  auto converts = [&](const llvm::Instruction &i) {
+    return isBf16(i.getType()) && llvm::isa<llvm::FPTruncInst, llvm::SIToFPInst, llvm::UIToFPInst>(i);
+  };
+  return machine.has("avx512bf16") && hasInstruction(f, touches) && !hasInstruction(f, converts);
 }
 
 // Everything for the machine's CPU; nothing is visible but the kernels.
@@ -84,7 +100,7 @@ static void prepare(llvm::Module &module, const Machine &machine, const llvm::St
     if (f.isDeclaration())
       continue;
     f.addFnAttr("target-cpu", machine.cpu);
-    f.addFnAttr("target-features", machine.features + (multipliesBf16(f) ? ",+avx512bf16" : ""));
+    f.addFnAttr("target-features", machine.features + (mayHaveBf16(f, machine) ? ",+avx512bf16" : ""));
     f.addFnAttr(llvm::Attribute::NoUnwind);
     // Builtins that were not inlined must not meet those of the object that is linked later.
     if (!kernels.contains(f.getName())) {
