@@ -255,8 +255,9 @@ private:
     if (finding.b->use.op != finding.a->use.op)
       diag.attachNote(finding.b->use.op->getLoc()) << "the other access is here";
     diag.attachNote(finding.a->local.getLoc()) << "the memory is here; give each instance elements of its "
-                                                  "own, use an 'acc' port or an atomic operation, or "
-                                                  "put a 'dfg.barrier' between the accesses";
+                                                  "own, combine their values (an 'acc' port; in C++ '+=' and "
+                                                  "the like), use an atomic operation, or put a barrier "
+                                                  "between the accesses";
   }
 
   // The replicated nodes around an access whose instances share the memory, outermost first.
