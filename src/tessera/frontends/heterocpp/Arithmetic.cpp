@@ -273,7 +273,6 @@ RValue Translator::emitUnary(const clang::UnaryOperator *op, Place *written) {
   case clang::UO_Deref:
     return load(emitPlace(op), op->getExprLoc());
   case clang::UO_Extension:
-  case clang::UO_Real:
     return emit(op->getSubExpr());
   case clang::UO_PreInc:
   case clang::UO_PreDec:
@@ -341,8 +340,7 @@ RValue Translator::emitCast(const clang::CastExpr *cast) {
   case clang::CK_FloatingToBoolean: {
     Value v = emitScalar(inner);
     if (!valueType(cast->getType(), b.getContext(), ast)) {
-      unsupported(cast->getBeginLoc(), "the type '" + cast->getType().getAsString() + "'",
-                  "use 'double' or an integer of at most 64 bits");
+      unsupportedType(cast->getType(), cast->getBeginLoc());
       return RValue();
     }
     return RValue::of(convert(v, inner->getType(), cast->getType()));
@@ -365,9 +363,10 @@ RValue Translator::emitCast(const clang::CastExpr *cast) {
     return value;
   }
   case clang::CK_ToVoid:
-    if (inner->isGLValue())
-      return RValue();
-    emit(inner);
+    if (!inner->isGLValue())
+      emit(inner);
+    else if (inner->HasSideEffects(ast))
+      emitPlace(inner);
     return RValue();
   case clang::CK_DerivedToBase:
   case clang::CK_UncheckedDerivedToBase: {

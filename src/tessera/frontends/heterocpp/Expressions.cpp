@@ -56,6 +56,8 @@ Value Translator::emitIndex(const clang::Expr *expr) { return toIndex(emitScalar
 Place Translator::emitPlace(const clang::Expr *expr) {
   expr = expr->IgnoreParens();
   if (const auto *ref = dyn_cast<clang::DeclRefExpr>(expr)) {
+    if (const auto *binding = dyn_cast<clang::BindingDecl>(ref->getDecl()))
+      return emitPlace(binding->getBinding());
     Storage *storage = nullptr;
     if (const auto *var = dyn_cast<clang::VarDecl>(ref->getDecl())) {
       bool known = false;
@@ -98,7 +100,6 @@ Place Translator::emitPlace(const clang::Expr *expr) {
       return written;
     }
     case clang::UO_Extension:
-    case clang::UO_Real:
       return emitPlace(unary->getSubExpr());
     default:
       break;
@@ -188,6 +189,10 @@ Place Translator::emitPlace(const clang::Expr *expr) {
     return emitChosenPlace(choice);
   if (isa<clang::CXXThisExpr>(expr))
     return frames.back().self;
+  if (isa<clang::StringLiteral>(expr)) {
+    unsupported(expr->getBeginLoc(), "a string", "use an array of numbers");
+    return Place{expr->getType()};
+  }
   if (expr->isPRValue())
     return materialize(emit(expr), expr->getType(), expr->getBeginLoc());
   unsupported(expr->getExprLoc(), Twine("an expression of the kind '") + expr->getStmtClassName() + "'",
@@ -442,35 +447,36 @@ RValue Translator::fromConstant(const clang::APValue &value, clang::QualType typ
   return result;
 }
 
-// The scalars of a constant, in the order of memory.
-static bool addElements(const clang::APValue &value, Type element, SmallVectorImpl<Attribute> &out) {
-  if (value.isArray()) {
+// The bytes of a constant, as they lie in memory.
+static bool writeBytes(const clang::APValue &value, clang::QualType type, const clang::ASTContext &ast,
+                       MutableArrayRef<char> bytes) {
+  type = type.getCanonicalType();
+  auto part = [&](uint64_t offset) { return bytes.drop_front(offset); };
+  if (const auto *array = ast.getAsConstantArrayType(type); array && value.isArray()) {
+    uint64_t each = ast.getTypeSizeInChars(array->getElementType()).getQuantity();
     for (unsigned i = 0; i < value.getArraySize(); ++i)
-      if (!addElements(i < value.getArrayInitializedElts() ? value.getArrayInitializedElt(i)
-                                                           : value.getArrayFiller(),
-                       element, out))
+      if (!writeBytes(i < value.getArrayInitializedElts() ? value.getArrayInitializedElt(i)
+                                                          : value.getArrayFiller(),
+                      array->getElementType(), ast, part(i * each)))
         return false;
     return true;
   }
-  if (value.isStruct()) {
-    for (unsigned i = 0; i < value.getStructNumBases(); ++i)
-      if (!addElements(value.getStructBase(i), element, out))
+  if (const auto *record = type->getAsCXXRecordDecl(); record && value.isStruct()) {
+    unsigned bases = value.getStructNumBases();
+    for (auto [i, member] : llvm::enumerate(getMembers(record, ast)))
+      if (!writeBytes(i < bases ? value.getStructBase(i) : value.getStructField(i - bases), member.type, ast,
+                      part(member.offset)))
         return false;
-    for (unsigned i = 0; i < value.getStructNumFields(); ++i)
-      if (!addElements(value.getStructField(i), element, out))
-        return false;
     return true;
   }
-  OpBuilder b(element.getContext());
-  if (value.isInt() && isa<IntegerType>(element)) {
-    out.push_back(b.getIntegerAttr(element, value.getInt().extOrTrunc(element.getIntOrFloatBitWidth())));
-    return true;
-  }
-  if (value.isFloat() && isa<FloatType>(element)) {
-    out.push_back(b.getFloatAttr(element, value.getFloat()));
-    return true;
-  }
-  return false;
+  if (!isScalar(type) || !(value.isInt() || value.isFloat()))
+    return false;
+  uint64_t size = ast.getTypeSizeInChars(type).getQuantity();
+  APInt bits = value.isInt() ? APInt(value.getInt()) : value.getFloat().bitcastToAPInt();
+  bits = bits.zextOrTrunc(size * 8);
+  for (uint64_t i = 0; i < size; ++i)
+    bytes[i] = char(bits.extractBitsAsZExtValue(8, unsigned(i * 8)));
+  return true;
 }
 
 // A constant table of the program: part of the graph.
@@ -484,11 +490,10 @@ Object *Translator::constantArray(const clang::VarDecl *var, clang::SourceLocati
   if (!init || !unit || init->isValueDependent())
     return nullptr;
   const clang::APValue *value = definition->evaluateValue();
-  SmallVector<Attribute> elements;
-  if (!value || !addElements(*value, unit.type, elements) ||
-      elements.size() * unit.bytes != uint64_t(ast.getTypeSizeInChars(var->getType()).getQuantity()))
+  std::vector<char> bytes(ast.getTypeSizeInChars(var->getType()).getQuantity());
+  if (!value || !writeBytes(*value, var->getType(), ast, bytes))
     return nullptr;
-  auto type = RankedTensorType::get({int64_t(elements.size())}, unit.type);
-  Value memory = arith::ConstantOp::create(b, getLoc(at), DenseElementsAttr::get(type, elements));
+  auto type = RankedTensorType::get({int64_t(bytes.size() / unit.bytes)}, unit.type);
+  Value memory = arith::ConstantOp::create(b, getLoc(at), DenseElementsAttr::getFromRawBuffer(type, bytes));
   return known = makeObject(memory, unit, var);
 }

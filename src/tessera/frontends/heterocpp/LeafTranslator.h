@@ -149,12 +149,15 @@ public:
         return capture.object;
     return nullptr;
   }
+  bool isConstant(const Object *object) override {
+    Object *outer = getOuter(object);
+    return outer && graph.isClosure(outer);
+  }
   // What a lambda has captured by value does not change: it is a number of the launch.
   Value loadNumber(const Place &place, clang::SourceLocation at) override {
-    Object *outer = getOuter(place.object);
-    if (!outer || !graph.isClosure(outer))
+    if (!isConstant(place.object))
       return Value();
-    Value v = graph.addNumber(outer, place.offset, place.type, at);
+    Value v = graph.addNumber(getOuter(place.object), place.offset, place.type, at);
     return v ? captureValue(v) : Value();
   }
   std::optional<RValue> loadPointer(const Place &place, clang::SourceLocation at) override {

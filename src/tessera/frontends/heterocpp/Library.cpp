@@ -83,7 +83,7 @@ std::optional<RValue> Translator::emitLibrary(const clang::CallExpr *call,
     Place to = resolve(emit(call->getArg(0)).place);
     Value bytes = emitIndex(call->getArg(2));
     if (!to.object) {
-      unsupported(call->getExprLoc(), "'" + name + "' of a variable", "assign the variable");
+      unsupported(call->getExprLoc(), "'" + name + "' of a variable", "assign it, or use 'std::bit_cast'");
       return RValue();
     }
     uint64_t unit = to.object->unit.bytes;

@@ -224,6 +224,8 @@ Value Translator::loadScalar(const Place &place, clang::SourceLocation at) {
 
 void Translator::storeScalar(const Place &place, Value v, clang::SourceLocation at) {
   Type wanted = memoryType(place.type, b.getContext(), ast);
+  if (!wanted)
+    return unsupportedType(place.type, at);
   if (!mayAccess(*place.object, /*writes=*/true, at))
     return;
   const Unit &unit = place.object->unit;
@@ -270,6 +272,22 @@ RValue Translator::zeroOf(clang::QualType type, clang::SourceLocation at) {
   return result;
 }
 
+void Translator::unsupportedType(clang::QualType type, clang::SourceLocation at) {
+  unsupported(at, "the type '" + type.getAsString(ast.getPrintingPolicy()) + "'",
+              "use 'double' or an integer of at most 64 bits");
+}
+
+// A variable is what it was declared as, not bytes.
+void Translator::checkType(const Place &place, clang::SourceLocation at) {
+  Type own = valueType(place.storage->type.getNonReferenceType(), b.getContext(), ast);
+  if (Type seen = valueType(place.type.getNonReferenceType(), b.getContext(), ast); seen && seen != own)
+    unsupported(at,
+                "an access of '" + place.type.getAsString(ast.getPrintingPolicy()) +
+                    "' to a variable of type '" + place.storage->type.getAsString(ast.getPrintingPolicy()) +
+                    "'",
+                "use 'std::bit_cast', or a union");
+}
+
 RValue Translator::load(const Place &from, clang::SourceLocation at) {
   Place place = resolve(from);
   if (!place)
@@ -278,6 +296,7 @@ RValue Translator::load(const Place &from, clang::SourceLocation at) {
   if (Storage *storage = place.storage) {
     switch (storage->kind) {
     case Storage::Scalar:
+      checkType(place, at);
       return RValue::of(slots[storage->slot]);
     case Storage::Pointer: {
       Place target = storage->target;
@@ -356,6 +375,8 @@ void Translator::store(const Place &to, const RValue &value, clang::SourceLocati
   }
   if (!place || value.kind == RValue::None)
     return;
+  if (value.kind == RValue::Memory && !place.object)
+    return unsupportedType(value.place.type, at);
   if (value.kind == RValue::Memory) {
     // An array or a union, in pieces as large as the larger units of the two.
     uint64_t bytes = std::max(value.place.object->unit.bytes, place.object->unit.bytes);
@@ -379,6 +400,7 @@ void Translator::store(const Place &to, const RValue &value, clang::SourceLocati
     }
     switch (storage->kind) {
     case Storage::Scalar:
+      checkType(place, at);
       if (value.scalar)
         slots[storage->slot] = value.scalar;
       return;

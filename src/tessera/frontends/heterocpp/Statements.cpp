@@ -47,10 +47,6 @@ static bool isEmpty(const clang::CXXDestructorDecl *destructor) {
 }
 
 void Translator::emitDecl(const clang::Decl *decl) {
-  if (const auto *pack = dyn_cast<clang::DecompositionDecl>(decl)) {
-    unsupported(pack->getLocation(), "a structured binding", "name the members one by one");
-    return;
-  }
   const auto *var = dyn_cast<clang::VarDecl>(decl);
   if (!var)
     return;
@@ -71,6 +67,11 @@ void Translator::emitDecl(const clang::Decl *decl) {
   Storage *storage = declare(var);
   if (var->getInit())
     initialize(placeOf(storage), var->getInit());
+  // What get<I>() returns for a binding has a name of its own.
+  if (const auto *pack = dyn_cast<clang::DecompositionDecl>(decl))
+    for (const clang::BindingDecl *binding : pack->bindings())
+      if (const clang::VarDecl *holding = binding->getHoldingVar())
+        emitDecl(holding);
 }
 
 void Translator::emitStmt(const clang::Stmt *stmt) {
@@ -237,6 +238,43 @@ static bool usesAny(const clang::Stmt *stmt, const std::set<const clang::ValueDe
   return llvm::any_of(stmt->children(), [&](const clang::Stmt *child) { return usesAny(child, decls); });
 }
 
+// What variables lead to: themselves, and what they refer or point to, be it a variable or memory.
+void Translator::addTargets(Storage *storage, std::set<const void *> &all) {
+  if (!storage || !all.insert(storage).second)
+    return;
+  for (Object *object : {storage->object, storage->target.object})
+    if (object && !isConstant(object))
+      all.insert(object);
+  addTargets(storage->target.storage, all);
+  for (auto &part : storage->parts)
+    addTargets(part.get(), all);
+}
+
+// Whether an expression may see what a change of the variables does, under whatever name.
+bool Translator::mayDependOn(const clang::Stmt *stmt, const std::set<const clang::ValueDecl *> &changed) {
+  if (!stmt)
+    return false;
+  auto find = [&](const clang::ValueDecl *decl) -> Storage * {
+    for (Frame &frame : llvm::reverse(frames))
+      if (auto it = frame.vars.find(decl); it != frame.vars.end())
+        return it->second;
+    return nullptr;
+  };
+  std::set<const void *> written, read;
+  for (const clang::ValueDecl *decl : changed)
+    addTargets(find(decl), written);
+  auto collect = [&](auto &self, const clang::Stmt *part) -> void {
+    if (!part)
+      return;
+    if (const auto *ref = dyn_cast<clang::DeclRefExpr>(part))
+      addTargets(find(ref->getDecl()), read);
+    for (const clang::Stmt *child : part->children())
+      self(self, child);
+  };
+  collect(collect, stmt);
+  return llvm::any_of(read, [&](const void *target) { return written.count(target) != 0; });
+}
+
 // A loop whose number of rounds is known when it starts.
 bool Translator::emitCanonical(const clang::ForStmt *stmt) {
   Canonical loop;
@@ -248,7 +286,8 @@ bool Translator::emitCanonical(const clang::ForStmt *stmt) {
   if (changed.count(loop.var))
     return false;
   changed.insert(loop.var);
-  if (usesAny(loop.bound, changed) || usesAny(loop.step, changed))
+  if (usesAny(loop.bound, changed) || usesAny(loop.step, changed) || mayDependOn(loop.bound, changed) ||
+      mayDependOn(loop.step, changed))
     return false;
   clang::QualType type = loop.var->getType();
   // The comparison may be in a wider type than the counter; the counter's own values are what counts.

@@ -83,6 +83,8 @@ public:
   /// Reports that something is not supported here, and what to do instead.
   void unsupported(clang::SourceLocation loc, const Twine &what, const Twine &remedy);
 
+  void unsupportedType(clang::QualType type, clang::SourceLocation at);
+
   // Statements.
   void emitStmt(const clang::Stmt *stmt);
   void emitStmts(ArrayRef<const clang::Stmt *> stmts);
@@ -108,6 +110,8 @@ public:
   virtual Storage *capture(const clang::ValueDecl *decl, clang::SourceLocation loc) = 0;
   /// Called before memory is read or written.
   virtual bool mayAccess(Object &, bool /*writes*/, clang::SourceLocation) { return true; }
+  /// Whether nothing can write to memory: what a lambda has captured by value.
+  virtual bool isConstant(const Object *) { return false; }
   /// What a pointer in memory points to. None where that is not known.
   virtual std::optional<RValue> loadPointer(const Place &, clang::SourceLocation) { return std::nullopt; }
   /// A number in memory that must not be read here, but may be known otherwise; null when it is not.
@@ -164,6 +168,8 @@ protected:
   void emitDecl(const clang::Decl *decl);
   void emitFor(const clang::ForStmt *loop);
   bool emitCanonical(const clang::ForStmt *loop);
+  void addTargets(Storage *storage, std::set<const void *> &all);
+  bool mayDependOn(const clang::Stmt *stmt, const std::set<const clang::ValueDecl *> &changed);
   void emitLoop(const clang::Expr *condition, const clang::VarDecl *conditionVar,
                 const clang::Stmt *increment, const clang::Stmt *body, bool atLeastOnce);
   void emitRangeFor(const clang::CXXForRangeStmt *loop);
@@ -179,6 +185,7 @@ protected:
   Place elementOf(const Place &pointer, Value index, clang::SourceLocation loc);
   Place decay(const Place &array);
   Place resolve(Place place);
+  void checkType(const Place &place, clang::SourceLocation at);
   Place placeOf(Storage *storage) { return {storage->type, storage, nullptr, Value()}; }
   /// A temporary that holds a value.
   Place materialize(const RValue &value, clang::QualType type, clang::SourceLocation loc);

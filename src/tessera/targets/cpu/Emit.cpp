@@ -2,6 +2,7 @@
 // The LLVM dialect to one fully linked ELF image: LLVM's optimiser for the machine asked for, then lld in
 // process.
 #include "tessera/targets/cpu/Cpu.h"
+#include "tessera/targets/cpu/Divisions.h"
 
 #include "tessera/base/Check.h"
 #include "tessera/targets/cpu/builtins/Builtins.h"
@@ -120,6 +121,8 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &tm) {
   tuning.SLPVectorization = true;
   tuning.LoopInterleaving = true;
   llvm::PassBuilder pb(&tm, tuning);
+  pb.registerVectorizerStartEPCallback(
+      [](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) { passes.addPass(HoistDivisions()); });
   pb.registerModuleAnalyses(mam);
   pb.registerCGSCCAnalyses(cgam);
   pb.registerFunctionAnalyses(fam);

@@ -85,6 +85,29 @@ void loops(int *in, size_t inBytes, int *out, size_t outBytes, int n) {
   out[i] = r;
 }
 }
+// Bounds that change under another name.
+void aliases(int *in, size_t inBytes, int *out, size_t outBytes, int n) {
+  EACH("aliases")
+  int r = 0, one = 10, two = 10, three = 10, v[1] = {6};
+  int &ref = one, *p = &two, *w = v;
+  auto less = [&] { three--; };
+  struct {
+    int count;
+  } all{10};
+  auto &same = all;
+  for (int k = 0; k < one; ++k)
+    ref--, r += k;
+  for (int k = 0; k < two; ++k)
+    (*p)--, r += k * 100;
+  for (int k = 0; k < three; ++k)
+    less(), r += k * 10000;
+  for (int k = 0; k < all.count; ++k)
+    same.count--, r += k * 1000000;
+  for (int k = 0; k < v[0]; ++k)
+    w[0]--, r ^= k;
+  out[i] = r + in[i];
+}
+}
 static int firstAbove(const int *values, int count, int limit) {
   for (int i = 0; i < count; ++i)
     if (values[i] > limit)
@@ -257,6 +280,7 @@ int main() {
   for (int i = 0; i < n; ++i)
     v[i] = i * 37 % 101 - 50;
   BOTH(loops, v, w);
+  BOTH(aliases, v, w);
   BOTH(switches, v, w);
   BOTH(conditions, v, w);
   BOTH(returns, v, w);

@@ -2,7 +2,11 @@
 // Memory: pointers, arrays, structures, unions, in every way that C++ reaches them.
 #include "agree.hpp"
 
+#include <algorithm>
 #include <array>
+#include <numeric>
+#include <span>
+#include <tuple>
 #include <utility>
 
 struct Point {
@@ -27,6 +31,46 @@ union Word {
   float real;
 };
 
+// Constants of the program, with padding and all.
+struct Entry {
+  int8_t kind;
+  float weight;
+  struct {
+    int16_t low, high;
+  } range[2];
+};
+static constexpr Entry entries[3] = {{1, 0.5f, {{1, 2}, {3, 4}}}, {2, -1.25f, {{5, 6}}}, {-3, 8, {}}};
+static constexpr Entry single{7, 2.5f, {{8, 9}, {10, 11}}};
+
+void constants(int *in, size_t inBytes, int *out, size_t outBytes, int n) {
+  EACH("constants")
+  const Entry &entry = entries[unsigned(in[i]) % 3];
+  const auto *p = &entries[i % 3];
+  out[i] = entry.kind + int(entry.weight * 4) * 10 + entry.range[i & 1].high * 100 + p->range[0].low * 1000 +
+           single.kind + int(single.weight) + single.range[i & 1].low;
+}
+}
+// What the library does with arrays, and bindings.
+void algorithms(int *in, size_t inBytes, int *out, size_t outBytes, int n) {
+  EACH("algorithms")
+  int v[6] = {5, in[i], 3, 8, in[i] & 7, 1}, w[6];
+  std::transform(v, v + 6, w, [](int x) { return x * 2; });
+  std::transform(w, w + 3, v, w, [](int x, int y) { return x - y; });
+  int r = std::accumulate(w, w + 6, 0) + *std::max_element(v, v + 6) + int(std::count(v, v + 6, 1));
+  std::fill(w + 2, w + 4, r & 15);
+  std::copy(w, w + 3, v + 3);
+  std::reverse(v, v + 5);
+  std::span<int> all(v), part = all.subspan(1, 3);
+  for (int x : part)
+    r = r * 3 + x;
+  auto [a, b] = std::make_pair(r, 7);
+  auto &[x, y, z, q] = reinterpret_cast<int (&)[4]>(v);
+  y += 4;
+  auto [s, t] = std::tuple<int, short>(v[1], short(a));
+  (void)++r;
+  out[i] = a * b + x + y * 2 + z * 3 + q + s + t + r + int(all.size());
+}
+}
 void pointers(int *in, size_t inBytes, int *out, size_t outBytes, int n) {
   EACH("pointers")
   int *p = in + i, *q = &out[i];
@@ -169,6 +213,8 @@ int main() {
   std::vector<int> v(n), w(n);
   for (int i = 0; i < n; ++i)
     v[i] = i * 37 % 101 - 50;
+  BOTH(constants, v, w);
+  BOTH(algorithms, v, w);
   BOTH(pointers, v, w);
   BOTH(arrays, v, w);
   BOTH(chosen, v, w);

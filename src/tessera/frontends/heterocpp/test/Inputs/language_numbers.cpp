@@ -80,6 +80,19 @@ void bits(int64_t *in, size_t inBytes, int64_t *out, size_t outBytes, int n) {
   out[i] = r;
 }
 }
+// Divisions that one iteration does.
+void divisions(int64_t *in, size_t inBytes, int64_t *out, size_t outBytes, int n) {
+  EACH("divisions")
+  int64_t r = 2;
+  if (i == 13) {
+    r = std::min<int64_t>(-5, in[unsigned(i ^ 5) % unsigned(n)]);
+    r = std::max(r, in[unsigned(i + 1) % unsigned(n)]) + 1000 / n + (i - 100) % n;
+  }
+  if (i > 20 && n > 1)
+    r += 12345 / (n - 1) - in[77 % n];
+  out[i] = r;
+}
+}
 void conversions(double *in, size_t inBytes, double *out, size_t outBytes, int n) {
   EACH("conversions")
   double d = in[i];
@@ -138,6 +151,7 @@ int main() {
   BOTH(integers, v, w);
   BOTH(operators, v, w);
   BOTH(bits, v, w);
+  BOTH(divisions, v, w);
   std::vector<double> d(n), e(n);
   for (int i = 0; i < n; ++i)
     d[i] = (i * 37 % 101 - 50) * 0.375 + 0.0625;
