@@ -85,10 +85,16 @@ class Run:
     def data(self, net):
         return f"{NETS[net]}:{os.path.join(self.options.data, NETS[net])}"
 
-    def held_back(self, net, installed, *words):
-        text = self.call("eval", installed, "--data", self.data(net), "--skip", str(self.options.half), "--limit", str(self.options.half),
-                         "--batch", str(BATCH), "--json", *words)
-        return json.loads(text)
+    def held_back(self, net, installed, configuration):
+        """What `tessera eval` says of a configuration on images that tuning never saw; asked once of an installed file."""
+        kept = f"{installed}.{configuration}.json"
+        if not newer(kept, installed):
+            text = self.call("eval", installed, "--data", self.data(net), "--skip", str(self.options.half), "--limit", str(self.options.half),
+                             "--batch", str(BATCH), "--json", "--configuration", configuration)
+            with open(kept, "w", encoding="utf-8") as file:
+                file.write(text)
+        with open(kept, encoding="utf-8") as file:
+            return json.load(file)
 
     def plain(self, net, tuned):
         """Our own plain conversions, from the ranges that tuning found."""
@@ -149,7 +155,7 @@ class Run:
             given[loss] = configuration
             files[configuration] = installed + "#" + (found["network"] + "@" + configuration if configuration != "baseline" else found["network"])
             if configuration not in evals:
-                evals[configuration] = self.held_back(net, installed, "--configuration", configuration)
+                evals[configuration] = self.held_back(net, installed, configuration)
         files.update(self.plain(net, tuned))
         workers = {name: self.load(net, "tessera", path, threads) for name, path in files.items()}
         for engine in [p for p in self.options.peers.split(",") if p and p != "-"] if self.options.peers else OPENVINO:
