@@ -52,7 +52,9 @@ class Run:
         self.python = environment.python()
 
     def call(self, *words):
-        done = subprocess.run([self.tessera, *words], capture_output=True, text=True)
+        # Installation chooses by times, so it measures with as many threads as the rows do.
+        env = {**os.environ, "TESSERA_THREADS": str(max(self.options.threads))}
+        done = subprocess.run([self.tessera, *words], capture_output=True, text=True, env=env)
         if done.returncode:
             raise RuntimeError(f"'tessera {' '.join(words[:2])}': " + (done.stderr.strip().splitlines() or ["no message"])[-1])
         return done.stdout
