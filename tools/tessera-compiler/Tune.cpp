@@ -124,8 +124,8 @@ void cli::addTune(CLI::App &app, Action &action) {
   sub->add_option(
          "--knobs", args->knobs,
          "knobs to try, separated by commas; '*' stands for any characters (default: of networks "
-         "bf16, int8, perforation, sampling and low rank, of others f16 and perforation, one offset for "
-         "each rate)")
+         "bf16, int8, int8 with perforation, sampled pools and low rank, of others f16 and perforation, one "
+         "offset for each rate)")
       ->delimiter(',');
   sub->add_option("--candidates", o.candidates, "configurations to validate (default 16)")
       ->check(CLI::Range(int64_t(1), int64_t(1000)));
