@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The same blur without markers: the loop is a lambda, and the buffers are views with extents.
+// The same blur without markers: the loop is a lambda, and the memory has extents.
 #include <tessera/hetero.hpp>
 
 #include <cstdio>
