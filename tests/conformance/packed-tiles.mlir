@@ -2,17 +2,17 @@
 // tiles that begin earlier than their place to be full, several rows of a small plane, products with few and many rows, the way through every kind of store.
 
 // Four tiles of channels in a block, stored as bytes in a border of 100.
-dfg.graph @wide(%x: tensor<?x2x9x11x64xi8>, %w: tensor<2x2x3x3x16x64x4xi8>, %b: tensor<2x64xi32>) -> (r: tensor<?x2x9x11x64xi8>) {
-  %r = dfg.node @layer (%x_ = %x : tensor<?x2x9x11x64xi8>, %w_ = %w : tensor<2x2x3x3x16x64x4xi8>, %b_ = %b : tensor<2x64xi32>) -> tensor<?x2x9x11x64xi8> {
-    %c = nn.packed_conv %x_, %w_, %b_ {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<?x2x9x11x64xi8>, tensor<2x2x3x3x16x64x4xi8>, tensor<2x64xi32>) -> tensor<?x2x7x9x64xi32>
-    %f = nn.cast %c : tensor<?x2x7x9x64xi32> -> tensor<?x2x7x9x64xf32>
+dfg.graph @wide(%x: tensor<?x1x9x11x64xi8>, %w: tensor<1x1x3x3x16x64x4xi8>, %b: tensor<1x64xi32>) -> (r: tensor<?x1x9x11x64xi8>) {
+  %r = dfg.node @layer (%x_ = %x : tensor<?x1x9x11x64xi8>, %w_ = %w : tensor<1x1x3x3x16x64x4xi8>, %b_ = %b : tensor<1x64xi32>) -> tensor<?x1x9x11x64xi8> {
+    %c = nn.packed_conv %x_, %w_, %b_ {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<?x1x9x11x64xi8>, tensor<1x1x3x3x16x64x4xi8>, tensor<1x64xi32>) -> tensor<?x1x7x9x64xi32>
+    %f = nn.cast %c : tensor<?x1x7x9x64xi32> -> tensor<?x1x7x9x64xf32>
     %scale = arith.constant dense<512.0> : tensor<f32>
     %zero = arith.constant dense<100> : tensor<i8>
-    %q = nn.quantize %f, %scale, %zero {to = 1 : i32} : (tensor<?x2x7x9x64xf32>, tensor<f32>, tensor<i8>) -> tensor<?x2x7x9x64xi8>
-    %h = nn.halo %q {pads = array<i64: 1, 1, 1, 1>, fill = 100 : i64} : tensor<?x2x7x9x64xi8> -> tensor<?x2x9x11x64xi8>
-    dfg.yield %h : tensor<?x2x9x11x64xi8>
+    %q = nn.quantize %f, %scale, %zero {to = 1 : i32} : (tensor<?x1x7x9x64xf32>, tensor<f32>, tensor<i8>) -> tensor<?x1x7x9x64xi8>
+    %h = nn.halo %q {pads = array<i64: 1, 1, 1, 1>, fill = 100 : i64} : tensor<?x1x7x9x64xi8> -> tensor<?x1x9x11x64xi8>
+    dfg.yield %h : tensor<?x1x9x11x64xi8>
   }
-  dfg.return %r : tensor<?x2x9x11x64xi8>
+  dfg.return %r : tensor<?x1x9x11x64xi8>
 }
 
 // 49 places in one row: the last tile begins three places early.
@@ -78,12 +78,12 @@ dfg.graph @image(%x: tensor<?x1x18x37x4xi8>, %w: tensor<2x1x7x7x1x16x4xi8>, %b: 
 }
 
 // Several rows of a small plane.
-dfg.graph @small(%x: tensor<?x2x6x6x64xi8>, %w: tensor<8x2x3x3x16x16x4xi8>, %b: tensor<8x16xi32>) -> (r: tensor<?x8x4x4x16xi32>) {
-  %r = dfg.node @layer (%x_ = %x : tensor<?x2x6x6x64xi8>, %w_ = %w : tensor<8x2x3x3x16x16x4xi8>, %b_ = %b : tensor<8x16xi32>) -> tensor<?x8x4x4x16xi32> {
-    %c = nn.packed_conv %x_, %w_, %b_ {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<?x2x6x6x64xi8>, tensor<8x2x3x3x16x16x4xi8>, tensor<8x16xi32>) -> tensor<?x8x4x4x16xi32>
-    dfg.yield %c : tensor<?x8x4x4x16xi32>
+dfg.graph @small(%x: tensor<?x2x6x6x64xi8>, %w: tensor<3x2x3x3x16x16x4xi8>, %b: tensor<3x16xi32>) -> (r: tensor<?x3x4x4x16xi32>) {
+  %r = dfg.node @layer (%x_ = %x : tensor<?x2x6x6x64xi8>, %w_ = %w : tensor<3x2x3x3x16x16x4xi8>, %b_ = %b : tensor<3x16xi32>) -> tensor<?x3x4x4x16xi32> {
+    %c = nn.packed_conv %x_, %w_, %b_ {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<?x2x6x6x64xi8>, tensor<3x2x3x3x16x16x4xi8>, tensor<3x16xi32>) -> tensor<?x3x4x4x16xi32>
+    dfg.yield %c : tensor<?x3x4x4x16xi32>
   }
-  dfg.return %r : tensor<?x8x4x4x16xi32>
+  dfg.return %r : tensor<?x3x4x4x16xi32>
 }
 
 // Fewer channels than a tile has columns.
@@ -95,14 +95,14 @@ dfg.graph @eight(%x: tensor<?x1x6x19x8xi8>, %w: tensor<1x1x5x5x2x8x4xi8>, %b: te
   dfg.return %r : tensor<?x1x2x15x8xi32>
 }
 
-dfg.graph @halves(%x: tensor<?x2x9x18x32xbf16>, %w: tensor<2x2x3x3x16x32x2xbf16>, %b: tensor<2x32xf32>) -> (r: tensor<?x2x7x16x32xbf16>) {
-  %r = dfg.node @layer (%x_ = %x : tensor<?x2x9x18x32xbf16>, %w_ = %w : tensor<2x2x3x3x16x32x2xbf16>, %b_ = %b : tensor<2x32xf32>) -> tensor<?x2x7x16x32xbf16> {
-    %c = nn.packed_conv %x_, %w_, %b_ {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<?x2x9x18x32xbf16>, tensor<2x2x3x3x16x32x2xbf16>, tensor<2x32xf32>) -> tensor<?x2x7x16x32xf32>
-    %a = nn.unary relu %c : tensor<?x2x7x16x32xf32> -> tensor<?x2x7x16x32xf32>
-    %q = nn.cast %a : tensor<?x2x7x16x32xf32> -> tensor<?x2x7x16x32xbf16>
-    dfg.yield %q : tensor<?x2x7x16x32xbf16>
+dfg.graph @halves(%x: tensor<?x1x9x18x32xbf16>, %w: tensor<1x1x3x3x16x32x2xbf16>, %b: tensor<1x32xf32>) -> (r: tensor<?x1x7x16x32xbf16>) {
+  %r = dfg.node @layer (%x_ = %x : tensor<?x1x9x18x32xbf16>, %w_ = %w : tensor<1x1x3x3x16x32x2xbf16>, %b_ = %b : tensor<1x32xf32>) -> tensor<?x1x7x16x32xbf16> {
+    %c = nn.packed_conv %x_, %w_, %b_ {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<?x1x9x18x32xbf16>, tensor<1x1x3x3x16x32x2xbf16>, tensor<1x32xf32>) -> tensor<?x1x7x16x32xf32>
+    %a = nn.unary relu %c : tensor<?x1x7x16x32xf32> -> tensor<?x1x7x16x32xf32>
+    %q = nn.cast %a : tensor<?x1x7x16x32xf32> -> tensor<?x1x7x16x32xbf16>
+    dfg.yield %q : tensor<?x1x7x16x32xbf16>
   }
-  dfg.return %r : tensor<?x2x7x16x32xbf16>
+  dfg.return %r : tensor<?x1x7x16x32xbf16>
 }
 
 // A block that is two steps wide.
@@ -138,4 +138,18 @@ dfg.graph @product_prime(%x: tensor<?x508xi8>, %w: tensor<1x127x16x4xi8>, %b: te
     dfg.yield %c : tensor<?x10xi32>
   }
   dfg.return %r : tensor<?x10xi32>
+}
+
+// Planes of 2 x 2, in a border: with enough images these are the rows of tiles.
+dfg.graph @images(%x: tensor<?x1x4x4x64xi8>, %w: tensor<1x1x3x3x16x64x4xi8>) -> (r: tensor<?x1x4x4x64xi8>) {
+  %r = dfg.node @layer (%x_ = %x : tensor<?x1x4x4x64xi8>, %w_ = %w : tensor<1x1x3x3x16x64x4xi8>) -> tensor<?x1x4x4x64xi8> {
+    %c = nn.packed_conv %x_, %w_ {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<?x1x4x4x64xi8>, tensor<1x1x3x3x16x64x4xi8>) -> tensor<?x1x2x2x64xi32>
+    %f = nn.cast %c : tensor<?x1x2x2x64xi32> -> tensor<?x1x2x2x64xf32>
+    %scale = arith.constant dense<300.0> : tensor<f32>
+    %zero = arith.constant dense<100> : tensor<i8>
+    %q = nn.quantize %f, %scale, %zero {to = 1 : i32} : (tensor<?x1x2x2x64xf32>, tensor<f32>, tensor<i8>) -> tensor<?x1x2x2x64xi8>
+    %h = nn.halo %q {pads = array<i64: 1, 1, 1, 1>, fill = 100 : i64} : tensor<?x1x2x2x64xi8> -> tensor<?x1x4x4x64xi8>
+    dfg.yield %h : tensor<?x1x4x4x64xi8>
+  }
+  dfg.return %r : tensor<?x1x4x4x64xi8>
 }

@@ -208,8 +208,7 @@ Tiles packed::chooseConv(PackedConvOp op, const Machine &machine, int64_t onlyBl
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape(), y = typeOf(op.getY()).getShape(),
                     x = typeOf(op.getX()).getShape();
   int64_t fBlocks = w[0] / op.getGroups(), rows = y[2], columns = y[3];
-  bool halo = op.getY().hasOneUse() && isa<HaloOp>(*op.getY().getUsers().begin());
-  bool flat = w[2] * w[3] == 1 && x[2] == rows && x[3] == columns && !halo;
+  bool flat = w[2] * w[3] == 1 && x[2] == rows && x[3] == columns && !getsHalo(op.getY());
   if (flat) {
     columns *= rows;
     rows = 1;

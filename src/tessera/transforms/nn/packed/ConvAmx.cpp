@@ -40,11 +40,12 @@ struct ConvShape {
   int64_t stepBytes() const { return partOf(runBytes()); }
 };
 
-/// Columns of a row that are computed together: each tile's first one, and how many of its places another
-/// tile has already.
-struct Columns {
-  SmallVector<Value> first;
-  SmallVector<int64_t> known;
+/// A tile of x: where its first row comes from and where that row's sums go.
+struct XTile {
+  Value origin;         ///< elements of x in front of it, for the first channels and tap
+  int64_t further = 0;  ///< and so many more
+  Value n, row, column; ///< of the result
+  Value known;          ///< rows that another tile has already
 };
 
 struct ConvByTiles {
@@ -54,35 +55,44 @@ struct ConvByTiles {
   Memory w, bias;
   Output &out;
   TileProduct product;
-  Memory sums;
+  bool acrossImages;  ///< rows of tiles are images, not columns
+  Value count;        ///< of rows
   int64_t firstBlock; ///< blocks of x between groups
+  Memory sums;
 
-  void row(Value n, Value channel, Value row, int64_t tileRows, const Tiles &t);
-  void tile(Value n, Value channel, Value row, int64_t tileRows, const Columns &columns);
-  void steps(Value n, Value channel, Value row, int64_t tileRows, const Columns &columns);
-  /// The columns from tile `from` of `count` on, of which the last may have to begin earlier.
-  Columns columnsFrom(int64_t from, int64_t count);
+  void setUp(Type wide) {
+    product.configure(g, acrossImages ? count : Value());
+    sums = product.allocateSums(g, wide);
+  }
+  /// All columns of `tileRows` rows from `row` on.
+  void rows(Value n, Value channel, Value row, int64_t tileRows, int64_t beside);
+  /// The tiles from `first` on, `beside` of them, of the places of a row; the last may begin earlier.
+  SmallVector<XTile> columns(Value n, Value channel, Value row, int64_t tileRows, Value first,
+                             int64_t beside);
+  SmallVector<XTile> lastColumns(Value n, Value channel, Value row, int64_t tileRows, int64_t from,
+                                 int64_t beside);
+  /// All places of the images that `image` is the first of.
+  void images(Value image, Value batch, Value channel);
+  void tile(Value channel, ArrayRef<XTile> tiles);
+  void steps(Value channel, ArrayRef<XTile> tiles);
+
   int64_t tilesOfRow() const { return ceilDiv(window.columns, product.places); }
+  Value blockOf(Value channel) { return g.div(channel, window.perBlock); }
+  /// Elements in front of the window at this place.
+  Value originOf(Value n, Value channel, Value row, Value column) {
+    Value first = firstBlock ? g.mul(g.div(blockOf(channel), window.blocks), firstBlock) : g.index(0);
+    return x.memory.offset(g, {n, first, g.add(g.mul(row, window.strideH), x.top),
+                               g.add(g.mul(column, window.strideW), x.left)});
+  }
 };
 
 } // namespace
 
-Columns ConvByTiles::columnsFrom(int64_t from, int64_t count) {
-  Columns columns;
-  for (int64_t i = from; i < from + count; ++i) {
-    int64_t first = std::min(i * product.places, window.columns - product.places);
-    columns.first.push_back(g.index(first));
-    columns.known.push_back(i * product.places - first);
-  }
-  return columns;
-}
-
-void ConvByTiles::steps(Value n, Value channel, Value row, int64_t tileRows, const Columns &columns) {
-  int64_t bytes = window.elementBytes, width = x.memory.shape[3], c = window.c;
+void ConvByTiles::steps(Value channel, ArrayRef<XTile> tiles) {
+  int64_t bytes = window.elementBytes, c = window.c;
   int64_t inRun = window.runBytes() / product.bytes, runs = window.kw / window.together();
-  Value block = g.div(channel, window.perBlock), lane = g.rem(channel, window.perBlock);
-  Value firstC = firstBlock ? g.mul(g.div(block, window.blocks), firstBlock) : g.index(0);
-  Value top = g.add(g.mul(row, window.strideH), x.top);
+  int64_t xStride = (acrossImages ? x.memory.stride(0) : window.strideW * c) * bytes;
+  Value block = blockOf(channel), lane = g.rem(channel, window.perBlock);
   Value xBase = pointerTo(g, x.memory), wBase = pointerTo(g, w);
   // Weights of one step: rows of all channels of a block, of which a tile takes its own.
   int64_t wRow = 4 * window.perBlock;
@@ -98,26 +108,19 @@ void ConvByTiles::steps(Value n, Value channel, Value row, int64_t tileRows, con
   };
   g.each(0, window.cBlocks, 1, [&](Value c1) {
     g.each(0, window.kh, 1, [&](Value tapH) {
-      SmallVector<Value> xAt;
-      for (Value column : columns.first) {
-        Value left = g.add(g.mul(column, window.strideW), x.left);
-        xAt.push_back(
-            g.mul(x.memory.offset(g, {n, g.add(firstC, c1), g.add(top, g.mul(tapH, window.dilationH)), left}),
-                  bytes));
-      }
+      Value xTaps = g.add(g.mul(c1, x.memory.stride(1)), g.mul(tapH, window.dilationH * x.memory.stride(2)));
       Value wAt = g.add(g.mul(w.offset(g, {block, c1, tapH}), bytes), g.mul(lane, 4));
       g.each(0, runs, 1, [&](Value tapW) {
-        Value xTap = g.mul(tapW, window.dilationW * c * bytes), wTap = g.mul(tapW, c * bytes / 4 * wRow);
+        Value xTap = g.mul(g.add(xTaps, g.mul(tapW, window.dilationW * c)), bytes),
+              wTap = g.mul(tapW, c * bytes / 4 * wRow);
         auto step = [&](Value at) {
           SmallVector<Value> xs;
-          for (int64_t i = 0; i < tileRows; ++i)
-            for (Value place : xAt) {
-              Value from = g.add(g.add(place, xTap), g.mul(at, product.bytes));
-              xs.push_back(
-                  pointerBehind(g, pointerBehind(g, xBase, from), i * window.strideH * width * c * bytes));
-            }
+          for (const XTile &t : tiles) {
+            Value from = g.add(g.add(g.mul(t.origin, bytes), xTap), g.mul(at, product.bytes));
+            xs.push_back(pointerBehind(g, pointerBehind(g, xBase, from), t.further * bytes));
+          }
           Value from = g.add(g.add(wAt, wTap), g.mul(at, product.bytes / 4 * wRow));
-          product.step(g, xs, window.strideW * c * bytes, weightsOf(pointerBehind(g, wBase, from)), wRow);
+          product.step(g, xs, xStride, weightsOf(pointerBehind(g, wBase, from)), wRow);
         };
         if (inRun <= 4)
           for (int64_t i = 0; i < inRun; ++i)
@@ -129,41 +132,92 @@ void ConvByTiles::steps(Value n, Value channel, Value row, int64_t tileRows, con
   });
 }
 
-void ConvByTiles::tile(Value n, Value channel, Value row, int64_t tileRows, const Columns &columns) {
-  int64_t used = tileRows * int64_t(columns.first.size());
+void ConvByTiles::tile(Value channel, ArrayRef<XTile> tiles) {
+  int64_t used = tiles.size();
   product.begin(g, used, bias.buffer ? pointerBehind(g, pointerTo(g, bias), g.mul(channel, 4)) : Value());
-  steps(n, channel, row, tileRows, columns);
+  steps(channel, tiles);
   product.collect(g, used, sums);
   int64_t lanes = std::min(product.width(), window.perBlock);
-  for (int64_t i = 0; i < tileRows; ++i)
-    for (auto [j, first] : llvm::enumerate(columns.first)) {
-      Value base = first;
-      int64_t own = i * int64_t(columns.first.size()) + int64_t(j);
-      g.each(columns.known[j], product.places, 1, [&](Value place) {
-        Cursor from = cursorAt(g, sums, {g.index(own), place, g.index(0)});
-        for (int64_t k = 0; k < product.width(); k += lanes) {
-          Value at = g.add(channel, k);
-          out.store(
-              g,
-              {n, g.div(at, window.perBlock), g.add(row, i), g.add(base, place), g.rem(at, window.perBlock)},
-              from.load(g, k, lanes));
-        }
-      });
-    }
+  for (auto [own, t] : llvm::enumerate(tiles)) {
+    Value memory = g.index(int64_t(own));
+    const XTile &to = t;
+    g.each(to.known, count, 1, [&](Value row) {
+      Cursor from = cursorAt(g, sums, {memory, row, g.index(0)});
+      Value n = acrossImages ? g.add(to.n, row) : to.n,
+            column = acrossImages ? to.column : g.add(to.column, row);
+      for (int64_t k = 0; k < product.width(); k += lanes) {
+        Value at = g.add(channel, k);
+        out.store(g, {n, blockOf(at), to.row, column, g.rem(at, window.perBlock)}, from.load(g, k, lanes));
+      }
+    });
+  }
 }
 
-void ConvByTiles::row(Value n, Value channel, Value row, int64_t tileRows, const Tiles &t) {
-  int64_t whole = window.columns / product.places / t.unroll * t.unroll, all = tilesOfRow();
-  g.each(0, whole, t.unroll, [&](Value first) {
-    Columns columns;
-    for (int64_t j = 0; j < t.unroll; ++j) {
-      columns.first.push_back(g.mul(g.add(first, j), product.places));
-      columns.known.push_back(0);
+SmallVector<XTile> ConvByTiles::columns(Value n, Value channel, Value row, int64_t tileRows, Value first,
+                                        int64_t beside) {
+  SmallVector<XTile> tiles;
+  for (int64_t i = 0; i < tileRows; ++i)
+    for (int64_t j = 0; j < beside; ++j) {
+      Value column = g.mul(g.add(first, j), product.places);
+      tiles.push_back({originOf(n, channel, row, column), i * window.strideH * x.memory.stride(2), n,
+                       g.add(row, i), column, g.index(0)});
     }
-    tile(n, channel, row, tileRows, columns);
-  });
-  for (int64_t from = whole; from < all; from += t.unroll)
-    tile(n, channel, row, tileRows, columnsFrom(from, std::min(t.unroll, all - from)));
+  return tiles;
+}
+
+SmallVector<XTile> ConvByTiles::lastColumns(Value n, Value channel, Value row, int64_t tileRows, int64_t from,
+                                            int64_t beside) {
+  SmallVector<XTile> tiles;
+  for (int64_t i = 0; i < tileRows; ++i)
+    for (int64_t j = from; j < from + beside; ++j) {
+      int64_t first = std::min(j * product.places, window.columns - product.places);
+      Value column = g.index(first);
+      tiles.push_back({originOf(n, channel, row, column), i * window.strideH * x.memory.stride(2), n,
+                       g.add(row, i), column, g.index(j * product.places - first)});
+    }
+  return tiles;
+}
+
+void ConvByTiles::rows(Value n, Value channel, Value row, int64_t tileRows, int64_t beside) {
+  int64_t whole = window.columns / product.places / beside * beside, all = tilesOfRow();
+  g.each(0, whole, beside,
+         [&](Value first) { tile(channel, columns(n, channel, row, tileRows, first, beside)); });
+  for (int64_t from = whole; from < all; from += beside)
+    tile(channel, lastColumns(n, channel, row, tileRows, from, std::min(beside, all - from)));
+}
+
+void ConvByTiles::images(Value image, Value batch, Value channel) {
+  // The last images begin earlier, so that there are as many as elsewhere.
+  Value first = g.min(image, g.sub(batch, count)), known = g.sub(image, first);
+  int64_t places = window.rows * window.columns, whole = places / product.xs * product.xs;
+  auto some = [&](Value from, int64_t many) {
+    SmallVector<XTile> tiles;
+    for (int64_t i = 0; i < many; ++i) {
+      Value place = g.add(from, i), row = g.div(place, window.columns), column = g.rem(place, window.columns);
+      tiles.push_back({originOf(first, channel, row, column), 0, first, row, column, known});
+    }
+    tile(channel, tiles);
+  };
+  g.each(0, whole, product.xs, [&](Value from) { some(from, product.xs); });
+  if (whole < places)
+    some(g.index(whole), places - whole);
+}
+
+/// Planes of so few places have fewer neighbours than a tile has rows; from so many images on, these take
+/// their place.
+static constexpr int64_t smallPlane = 64, leastImages = 8;
+
+// Tiles of places that share a tile of weights: many, and as many each time.
+static int64_t placesTogether(int64_t places, int64_t ws) {
+  int64_t best = 1;
+  for (int64_t xs = 1; xs <= std::min<int64_t>(places, 6); ++xs) {
+    TileProduct product;
+    product.xs = xs;
+    product.ws = ws;
+    if (product.fits() && (ceilDiv(places, xs) < ceilDiv(places, best)))
+      best = xs;
+  }
+  return best;
 }
 
 LogicalResult packed::lowerConvByTiles(RewriterBase &rewriter, PackedConvOp op, const Tiles &tiles,
@@ -205,6 +259,7 @@ LogicalResult packed::lowerConvByTiles(RewriterBase &rewriter, PackedConvOp op, 
   t.rows = std::min(t.rows, window.rows);
   t.unroll = std::min(t.unroll, ceilDiv(window.columns, product.places));
   product.xs = t.rows * t.unroll;
+  Value batch = batchOf(g, x.memory);
   ConvByTiles k{g,
                 window,
                 x,
@@ -212,15 +267,18 @@ LogicalResult packed::lowerConvByTiles(RewriterBase &rewriter, PackedConvOp op, 
                 op.getBias() ? inputOf(rewriter, op.getBias()).memory : Memory(),
                 *output,
                 product,
-                Memory(),
-                op.getGroups() > 1 ? window.cBlocks : 0};
-  Value batch = batchOf(g, x.memory);
+                /*acrossImages=*/false,
+                g.index(product.places),
+                op.getGroups() > 1 ? window.cBlocks : 0,
+                Memory()};
   output->begin(g, batch);
   // Tasks: parts of the rows, or of the one long row.
   int64_t taskRows = ceilDiv(t.task, t.rows) * t.rows, rowTasks = ceilDiv(window.rows, taskRows);
   int64_t groups = window.columns / product.places / t.unroll, all = k.tilesOfRow();
   if (flat)
     rowTasks = std::max<int64_t>(1, ceilDiv(groups, t.task));
+  Type wide = typeOf(op.getY()).getElementType();
+  bool small = window.rows * window.columns <= smallPlane && rowTasks == 1 && t.split == 1;
   OpFoldResult n = getAsOpFoldResult(batch),
                f = rewriter.getIndexAttr(tilesOfGroup * int64_t(op.getGroups()) / t.blocks),
                r = rewriter.getIndexAttr(rowTasks);
@@ -233,34 +291,47 @@ LogicalResult packed::lowerConvByTiles(RewriterBase &rewriter, PackedConvOp op, 
                               : t.split == 2 ? 1
                                              : 2],
                           product.width());
-    product.configure(g);
-    k.sums = product.allocateSums(g, typeOf(op.getY()).getElementType());
-    if (flat) {
-      Value from = g.mul(part, t.task), to = g.min(g.add(from, t.task), g.index(groups)), zero = g.index(0);
-      g.each(from, to, 1, [&](Value group) {
-        Columns columns;
-        for (int64_t j = 0; j < t.unroll; ++j) {
-          columns.first.push_back(g.mul(g.add(g.mul(group, t.unroll), j), product.places));
-          columns.known.push_back(0);
-        }
-        k.tile(image, channel, zero, 1, columns);
-      });
-      if (groups * t.unroll < all)
-        g.when(g.equal(part, rowTasks - 1), [&] {
-          for (int64_t first = groups * t.unroll; first < all; first += t.unroll)
-            k.tile(image, channel, zero, 1, k.columnsFrom(first, std::min(t.unroll, all - first)));
-        });
-      product.release(g);
-      return;
-    }
     Value from = g.mul(part, taskRows), to = g.min(g.add(from, taskRows), g.index(window.rows));
-    int64_t rest = window.rows % t.rows;
-    Value whole = rest ? g.min(to, g.index(window.rows - rest)) : to;
-    g.each(from, whole, t.rows, [&](Value row) { k.row(image, channel, row, t.rows, t); });
-    if (rest)
-      g.when(g.equal(part, rowTasks - 1),
-             [&] { k.row(image, channel, g.index(window.rows - rest), rest, t); });
-    product.release(g);
+    auto alone = [&] {
+      k.setUp(wide);
+      if (flat) {
+        Value first = g.mul(part, t.task), last = g.min(g.add(first, t.task), g.index(groups)),
+              zero = g.index(0);
+        g.each(first, last, 1, [&](Value group) {
+          k.tile(channel, k.columns(image, channel, zero, 1, g.mul(group, t.unroll), t.unroll));
+        });
+        if (groups * t.unroll < all)
+          g.when(g.equal(part, rowTasks - 1), [&] {
+            for (int64_t rest = groups * t.unroll; rest < all; rest += t.unroll)
+              k.tile(channel, k.lastColumns(image, channel, zero, 1, rest, std::min(t.unroll, all - rest)));
+          });
+      } else {
+        int64_t rest = window.rows % t.rows;
+        Value whole = rest ? g.min(to, g.index(window.rows - rest)) : to;
+        g.each(from, whole, t.rows, [&](Value row) { k.rows(image, channel, row, t.rows, t.unroll); });
+        if (rest)
+          g.when(g.equal(part, rowTasks - 1),
+                 [&] { k.rows(image, channel, g.index(window.rows - rest), rest, t.unroll); });
+      }
+      product.release(g);
+    };
+    if (small) {
+      g.when(g.less(batch, g.index(leastImages)), alone);
+      // One task for sixteen images; those of the others have only their border to do.
+      Value many = g.less(g.index(leastImages - 1), batch);
+      g.when(g.both(many, g.equal(g.rem(image, mostPlaces), 0)), [&] {
+        ConvByTiles across = k;
+        across.acrossImages = true;
+        across.count = g.min(batch, g.index(mostPlaces));
+        across.product.places = mostPlaces;
+        across.product.xs = placesTogether(window.rows * window.columns, product.ws);
+        across.setUp(wide);
+        across.images(image, batch, channel);
+        across.product.release(g);
+      });
+    } else {
+      alone();
+    }
     if (!output->hasHalo())
       return;
     // The border of a block belongs to whoever computes its first channels.
@@ -284,8 +355,8 @@ static int64_t stepCost(int64_t places, int64_t wRows, int64_t xs, int64_t ws) {
 Tiles packed::chooseConvByTiles(PackedConvOp op, const Machine &machine) {
   ConvShape window(op);
   ArrayRef<int64_t> x = typeOf(op.getX()).getShape();
-  bool halo = op.getY().hasOneUse() && isa<HaloOp>(*op.getY().getUsers().begin());
-  bool flat = window.kh * window.kw == 1 && x[2] == window.rows && x[3] == window.columns && !halo;
+  bool flat =
+      window.kh * window.kw == 1 && x[2] == window.rows && x[3] == window.columns && !getsHalo(op.getY());
   int64_t rows = window.rows, columns = window.columns;
   if (flat) {
     columns *= rows;
@@ -326,5 +397,10 @@ Tiles packed::chooseConvByTiles(PackedConvOp op, const Machine &machine) {
   best.split = weights <= machine.l2 / 2 ? 0 : imageFirst ? 2 : 1;
   best.task = flat ? std::max<int64_t>(1, 64 / (best.columns * best.unroll))
                    : std::max<int64_t>(best.rows, ceilDiv(rows, 4));
+  // Small planes are whole tasks, and the images of one block of channels follow each other.
+  if (rows * columns <= smallPlane) {
+    best.task = flat ? ceilDiv(columns, best.columns * best.unroll) : rows;
+    best.split = 1;
+  }
   return best;
 }

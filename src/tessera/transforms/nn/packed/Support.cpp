@@ -330,6 +330,13 @@ FailureOr<Output> Output::follow(RewriterBase &rewriter, Operation *op, std::str
   return out;
 }
 
+bool packed::getsHalo(Value result) {
+  return llvm::any_of(result.getUsers(), [](Operation *user) {
+    bool follows = isa<linalg::GenericOp, tensor::CastOp>(user) && user->getNumResults() == 1;
+    return isa<HaloOp>(user) || (follows && getsHalo(user->getResult(0)));
+  });
+}
+
 void Output::begin(Gen &g, Value batch) {
   dest.shape = layerShape;
   if (hasOwnHalo()) {

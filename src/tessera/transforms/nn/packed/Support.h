@@ -145,6 +145,10 @@ private:
   std::vector<Output> branches;
 };
 
+/// Whether a layer's result gets a border, perhaps behind other operations: then its rows are not one long
+/// row.
+bool getsHalo(Value result);
+
 /// A vector of `lanes` elements.
 inline VectorType vectorOf(Type element, int64_t lanes) { return VectorType::get({lanes}, element); }
 
