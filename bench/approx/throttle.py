@@ -115,7 +115,11 @@ def main():
         value = {"processors": [v for t, v in quotas if t <= at][-1], "competitors": [v for t, v in loads if t <= at][-1]}
         changes.append((at, value))
 
-    group, load = Group(options.deadline * 1000 / 5), Load()
+    period, smallest = options.deadline * 1000 / 5, min(value["processors"] for _, value in changes)
+    if smallest * period < LEAST_PERIOD:
+        sys.exit(f"error: --deadline: a group gets no less than a millisecond in a period, so that {smallest:g} processors need a deadline of at least "
+                 f"{5 * LEAST_PERIOD / smallest / 1000:g} ms")
+    group, load = Group(period), Load()
     child, batches, rest = None, [], [""]
     try:
         with tempfile.TemporaryDirectory() as folder:
