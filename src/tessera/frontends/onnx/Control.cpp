@@ -36,6 +36,11 @@ static void branch(NodeContext &c) {
   const ox::Graph *yes = body(c, "then_branch"), *no = body(c, "else_branch");
   if (!yes || !no)
     return;
+  for (const ox::Graph *side : {yes, no})
+    if (side->outputs.size() != c.numOutputs())
+      return void(c.fail("expected " + Twine(c.numOutputs()) + " outputs of its branches, but the " +
+                         (side == yes ? "then_branch" : "else_branch") + " has " +
+                         Twine(side->outputs.size())));
   if (KnownPtr k = c.tryKnown(0); k && k->count() == 1 && k->isStatic()) {
     std::vector<Val> values = c.importer.importBody(k->elements[0].i ? *yes : *no, {}, c.scope);
     if (poisoned(c, values))
@@ -69,9 +74,12 @@ static void branch(NodeContext &c) {
       delete block;
     }
   };
-  bool fits = !c.bad && results[0].size() == results[1].size();
-  for (size_t i = 0; fits && i < results[0].size(); ++i)
+  bool fits = !c.bad;
+  for (size_t i = 0; fits && i < results[0].size(); ++i) {
     fits = results[0][i] && results[1][i] && results[0][i].getType() == results[1][i].getType();
+    if (values[0][i]->type != values[1][i]->type)
+      c.fail("its branches give different element types for output " + Twine(i));
+  }
   if (!fits) {
     // The shapes may agree once the condition is known.
     if (!c.bad)

@@ -257,6 +257,80 @@ TEST_F(OnnxImport, BranchesStayWhereTheConditionIsNotKnown) {
   expectText(modelProto(graph), {"scf.if", "nn.unary relu", "nn.unary neg"});
 }
 
+TEST_F(OnnxImport, SparseInitialisersAreFilledIn) {
+  Proto sparse = Proto().add(1, tensorProto("w", 1, {1}).add(9, std::string_view("\0\0\xa0\x40", 4)));
+  sparse.add(2, tensorProto("", 7, {1}).packed(7, {4})).add(3, 2).add(3, 3);
+  Proto graph = Proto()
+                    .add(11, valueProto("x", {2, 3}))
+                    .add(15, sparse)
+                    .add(1, nodeProto("Add", "sum", {"x", "w"}, {"y"}))
+                    .add(12, valueProto("y", {2, 3}));
+  expectText(modelProto(graph), {"[0.000000e+00, 5.000000e+00, 0.000000e+00]]> : tensor<2x3xf32>"});
+}
+
+TEST_F(OnnxImport, BranchesThatDoNotFit) {
+  // Two branches with so many outputs, of these element types.
+  auto model = [](unsigned outputs, const char *second, int type) {
+    Proto yes = Proto().add(2, "a").add(1, nodeProto("Relu", "", {"x"}, {"a"})).add(12, valueProto("a", {2}));
+    Proto no =
+        Proto().add(2, "b").add(1, nodeProto(second, "", {"x"}, {"b"})).add(12, typedValue("b", type, {2}));
+    for (unsigned i = 1; i < outputs; ++i)
+      no.add(12, typedValue("b", type, {2}));
+    return modelProto(Proto()
+                          .add(11, valueProto("x", {2}))
+                          .add(11, typedValue("c", 9, {}))
+                          .add(1, nodeProto("If", "choose", {"c"}, {"y"})
+                                      .add(5, attributeProto("then_branch", 5).add(6, yes))
+                                      .add(5, attributeProto("else_branch", 5).add(6, no)))
+                          .add(12, valueProto("y", {2})));
+  };
+  expectProblem(model(2, "Neg", 1),
+                {"node 'choose' (If of ai.onnx, opset 21): expected 1 outputs of its branches, "
+                 "but the else_branch has 2"});
+  expectProblem(
+      model(1, "IsNaN", 9),
+      {"node 'choose' (If of ai.onnx, opset 21): its branches give different element types for output 0"});
+}
+
+TEST_F(OnnxImport, PartsThatDoNotFit) {
+  auto model = [](std::initializer_list<int64_t> sizes, std::initializer_list<const char *> outputs) {
+    return modelProto(Proto()
+                          .add(11, valueProto("x", {6, 2}))
+                          .add(5, intTensor("sizes", sizes))
+                          .add(1, nodeProto("Split", "parts", {"x", "sizes"}, outputs))
+                          .add(12, typedValue("a", 1, {})));
+  };
+  expectText(model({2, 4}, {"a", "b"}), {"nn.slice"});
+  expectProblem(model({2, 3}, {"a", "b"}),
+                {"node 'parts' (Split of ai.onnx, opset 21): the sizes add up to 5, expected 6"});
+  expectProblem(model({2, 4}, {"a", "b", "c"}), {"node 'parts'", "there are 2 sizes, but 3 outputs"});
+  expectProblem(model({-2, 8}, {"a", "b"}), {"node 'parts'", "but got -2"});
+  expectProblem(model({INT64_MAX, INT64_MAX}, {"a", "b"}),
+                {"node 'parts'", "expected sizes that are the parts of"});
+  Proto counted =
+      Proto()
+          .add(11, valueProto("x", {6, 2}))
+          .add(1, nodeProto("Split", "parts", {"x"}, {"a", "b"}).add(5, intAttr("num_outputs", 3)))
+          .add(12, typedValue("a", 1, {}));
+  expectProblem(modelProto(counted),
+                {"node 'parts'", "expected num_outputs to be the number of its outputs, 2, but got 3"});
+}
+
+TEST_F(OnnxImport, StatesOfAnotherBatch) {
+  auto model = [](int64_t batch) {
+    return modelProto(Proto()
+                          .add(11, valueProto("x", {5, 4, 3}))
+                          .add(11, valueProto("w", {1, 8, 3}))
+                          .add(11, valueProto("r", {1, 8, 2}))
+                          .add(11, valueProto("h", {1, batch, 2}))
+                          .add(1, nodeProto("LSTM", "layer", {"x", "w", "r", "", "", "h"}, {"y"})
+                                      .add(5, intAttr("hidden_size", 2)))
+                          .add(12, typedValue("y", 1, {})));
+  };
+  expectText(model(4), {"nn.recurrent lstm"});
+  expectProblem(model(3), {"node 'layer' (LSTM of ai.onnx, opset 21): ", "initial_h"});
+}
+
 TEST_F(OnnxImport, FunctionsAreWrittenOut) {
   Proto function = Proto()
                        .add(1, "Twice")

@@ -168,6 +168,11 @@ static void split(NodeContext &c) {
   if (!axis || c.bad)
     return;
   int64_t extent = c.dim(x, *axis), n = c.numOutputs();
+  if (int64_t wanted = c.attrInt("num_outputs", n); wanted != n) {
+    c.fail("expected num_outputs to be the number of its outputs, " + Twine(n) + ", but got " +
+           Twine(wanted));
+    return;
+  }
   if (!sizes) {
     if (ShapedType::isDynamic(extent)) {
       c.fail("cannot split a dynamic extent into equal parts");
@@ -183,14 +188,22 @@ static void split(NodeContext &c) {
     c.fail("there are " + Twine(sizes->size()) + " sizes, but " + Twine(n) + " outputs");
     return;
   }
+  int64_t total = 0;
+  for (int64_t size : *sizes)
+    if (size < 0 || __builtin_add_overflow(total, size, &total)) {
+      c.fail("expected sizes that are the parts of an extent, but got " + Twine(size));
+      return;
+    }
+  if (total != extent && !ShapedType::isDynamic(extent)) {
+    c.fail("the sizes add up to " + Twine(total) + ", expected " + Twine(extent));
+    return;
+  }
   int64_t start = 0;
   for (int64_t i = 0; i < n; ++i) {
     Value part = c.slice(x, *axis, start, (*sizes)[i]);
     start += (*sizes)[i];
     c.set(i, part, c.type(0));
   }
-  if (!c.bad && start != extent && !ShapedType::isDynamic(extent))
-    c.fail("the sizes add up to " + Twine(start) + ", expected " + Twine(extent));
 }
 
 // A start, end or step: an attribute before opset 10.

@@ -156,6 +156,14 @@ void Checker::run() {
       if (d != int64_t(concat.getAxis()))
         equal(extents);
     }
+  } else if (auto layer = dyn_cast<RecurrentOp>(op)) {
+    SmallVector<Extent> batches = {{layer.getX(), 1}};
+    if (layer.getLengths())
+      batches.push_back({layer.getLengths(), 0});
+    for (Value state : {layer.getInitialH(), layer.getInitialC()})
+      if (state)
+        batches.push_back({state, 1});
+    equal(batches);
   } else if (auto conv = dyn_cast<ConvOp>(op)) {
     Extent x{conv.getX(), 1}, w{conv.getW(), 1};
     if (isDynamic(x) || isDynamic(w))
