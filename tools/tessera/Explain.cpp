@@ -238,7 +238,8 @@ static void printScripts(const ModuleMeta &meta, const std::string &program) {
     std::printf("this file stores no schedule scripts for '%s'\n", program.c_str());
 }
 
-static Status measure(ExplainOptions &options, std::vector<Row> &rows, Roofline &machine) {
+static Status measure(ExplainOptions &options, std::vector<Row> &rows, Roofline &machine,
+                      uint64_t &arenaBytes) {
   TESSERA_ASSIGN(std::shared_ptr<Program> program, options.open.open(/*profile=*/true));
   TESSERA_ASSIGN(std::vector<BufferRef> inputs, options.inputs.load(program->plan(), /*random=*/true));
   std::vector<Buffer *> raw;
@@ -257,6 +258,7 @@ static Status measure(ExplainOptions &options, std::vector<Row> &rows, Roofline 
     rows[n].flopsText = profile[n].flops > 0 ? formatCount(profile[n].flops) : "";
     rows[n].bytesText = profile[n].bytes > 0 ? formatCount(profile[n].bytes) : "";
   }
+  arenaBytes = program->arenaBytes();
   machine = measureRoofline(program->threads());
   return Status();
 }
@@ -344,8 +346,9 @@ static void printTable(const std::vector<Row> &rows, bool measured, const Roofli
 static Status explainProgram(ExplainOptions &options, const Module &module, const ProgramPlan &plan) {
   std::vector<Row> rows = describe(plan, {});
   Roofline machine;
+  uint64_t arenaBytes = 0;
   if (options.measure)
-    TESSERA_TRY(measure(options, rows, machine));
+    TESSERA_TRY(measure(options, rows, machine, arenaBytes));
   if (!options.dot.empty() || !options.svg.empty()) {
     std::string text = dotText(plan, rows);
     if (options.dot == "-")
@@ -379,7 +382,10 @@ static Status explainProgram(ExplainOptions &options, const Module &module, cons
         out += concat(", \"measured_ns\": ", r.bestNs, ", \"roofline_share\": ", shareOfRoof(r, machine));
       out += "}";
     }
-    std::printf("%s]}\n", out.c_str());
+    out += "]";
+    if (options.measure)
+      out += concat(", \"arena_bytes\": ", arenaBytes);
+    std::printf("%s}\n", out.c_str());
     return Status();
   }
   std::printf("program '%s'", plan.name.c_str());
@@ -407,6 +413,8 @@ static Status explainProgram(ExplainOptions &options, const Module &module, cons
   if (plan.segments > 1)
     std::printf("  %d segments: some sizes are computed inside the graph\n", plan.segments);
   printTable(rows, options.measure, machine);
+  if (options.measure)
+    std::printf("temporaries: %s in one arena\n", formatBytes(arenaBytes).c_str());
   return Status();
 }
 

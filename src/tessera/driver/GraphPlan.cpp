@@ -3,66 +3,20 @@
 #include "tessera/driver/GraphPlan.h"
 
 #include "tessera/base/Check.h"
-#include "tessera/base/Sha256.h"
+#include "tessera/driver/InPlace.h"
 #include "tessera/ir/nn/Nn.h"
 #include "tessera/targets/common/Work.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 
 using namespace tessera;
-
-uint64_t ConstantPool::add(StringRef bytes) {
-  Sha256Digest digest = sha256({reinterpret_cast<const std::byte *>(bytes.data()), bytes.size()});
-  StringRef key(reinterpret_cast<const char *>(digest.data()), digest.size());
-  auto [it, inserted] = known.try_emplace(key, 0);
-  if (!inserted) {
-    saved += bytes.size();
-    return it->second;
-  }
-  data.resize((data.size() + 63) / 64 * 64);
-  it->second = data.size();
-  data.append(bytes.data(), bytes.size());
-  return it->second;
-}
-
-// The elements of a constant as the runtime stores them: row-major, i1 and odd widths in whole bytes.
-static FailureOr<std::string> getBytes(ElementsAttr attr, Operation *op) {
-  Type element = attr.getElementType();
-  unsigned bytes = plan::typeBytes(element);
-  if (auto resource = dyn_cast<DenseResourceElementsAttr>(attr)) {
-    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
-    if (!blob)
-      return op->emitOpError("refers to a resource that is not in the file"), failure();
-    if (blob->getData().size() != size_t(attr.getNumElements()) * bytes)
-      return op->emitOpError("has a resource of ")
-                 << blob->getData().size() << " bytes, but its type needs " << attr.getNumElements() * bytes,
-             failure();
-    return std::string(blob->getData().data(), blob->getData().size());
-  }
-  auto dense = dyn_cast<DenseElementsAttr>(attr);
-  if (!dense)
-    return op->emitOpError("expected a dense constant"), failure();
-  std::string data;
-  data.reserve(size_t(attr.getNumElements()) * bytes);
-  auto append = [&](const APInt &bits) {
-    data.append(reinterpret_cast<const char *>(bits.getRawData()), bytes);
-  };
-  if (isa<FloatType>(element))
-    for (const APFloat &v : dense.getValues<APFloat>())
-      append(v.bitcastToAPInt());
-  else
-    for (const APInt &v : dense.getValues<APInt>())
-      append(v.getBitWidth() == 1 ? v.zext(8) : v);
-  return data;
-}
 
 namespace {
 
 class Planner {
 public:
-  Planner(dfg::GraphOp graph, ConstantPool &constants, GraphPlan &out)
-      : graph(graph), constants(constants), out(out), program(out.program), env(out.env) {}
+  Planner(dfg::GraphOp graph, ConstantPool &constants, bool inPlace, GraphPlan &out)
+      : graph(graph), constants(constants), inPlace(inPlace), out(out), program(out.program), env(out.env) {}
   LogicalResult run();
 
 private:
@@ -78,6 +32,8 @@ private:
   LogicalResult addResult(dfg::NodeOp node, unsigned r);
   /// A new value of a type; `shape` is filled by the caller.
   FailureOr<plan::Value> makeValue(StringRef kind, Type type, Location loc);
+  /// Writes the node's result over an operand that nobody needs afterwards, if there is one.
+  void takeOver(dfg::NodeOp op, plan::Node &node, int index);
   /// The value whose memory this one shares.
   int root(int value) const;
   /// The plan's nodes that must have run before an expr can be evaluated.
@@ -86,6 +42,7 @@ private:
 
   dfg::GraphOp graph;
   ConstantPool &constants;
+  bool inPlace;
   GraphPlan &out;
   plan::Program &program;
   plan::Env &env;
@@ -140,7 +97,7 @@ FailureOr<int> Planner::addElements(ElementsAttr attr, Operation *op) {
   FailureOr<plan::Value> value = makeValue("const", attr.getShapedType(), op->getLoc());
   if (failed(value))
     return failure();
-  FailureOr<std::string> bytes = getBytes(attr, op);
+  FailureOr<std::string> bytes = storedBytes(attr, op);
   if (failed(bytes))
     return failure();
   value->offset = constants.add(*bytes);
@@ -240,8 +197,8 @@ static std::string layoutOf(dfg::NodeOp node) {
   node.getBody().walk([&](nn::NnOp op) {
     auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
     if (type && type.getRank() == 5 &&
-        isa<nn::PackedConvOp, nn::PackedWinogradOp, nn::PackedDepthwiseOp, nn::PackedPoolOp,
-            nn::InterpolateOp, nn::PackOp>(op))
+        isa<nn::PackedConvOp, nn::PackedSparseOp, nn::PackedWinogradOp, nn::PackedDepthwiseOp,
+            nn::PackedPoolOp, nn::InterpolateOp, nn::PackOp>(op))
       layout = "NCHW" + std::to_string(type.getDimSize(4)) + "c";
   });
   return layout;
@@ -323,6 +280,8 @@ LogicalResult Planner::addNode(dfg::NodeOp op) {
     node.writes.push_back(value);
     producer[r] = index;
   }
+  if (inPlace)
+    takeOver(op, node, index);
   node.flops = plan::countFlops(op, env);
   llvm::sort(node.after);
   node.after.erase(llvm::unique(node.after), node.after.end());
@@ -330,6 +289,24 @@ LogicalResult Planner::addNode(dfg::NodeOp op) {
   out.nodes[op] = index;
   program.nodes.push_back(std::move(node));
   return success();
+}
+
+void Planner::takeOver(dfg::NodeOp op, plan::Node &node, int index) {
+  std::optional<unsigned> operand = findTakenOver(op);
+  if (!operand)
+    return;
+  int from = env.values.lookup(op.getInputs()[*operand]), to = node.writes.front(), r = root(from);
+  plan::Value &result = program.values[to];
+  for (unsigned d = 0; d < result.shape.size(); ++d)
+    if (program.dim(from, d) != result.shape[d])
+      return;
+  program.values[to].kind = "alias";
+  program.values[to].of = from;
+  // Whoever read the operand must have finished.
+  llvm::append_range(node.after, readers[r]);
+  readers[r].clear();
+  producer.erase(to);
+  producer[r] = index;
 }
 
 // The same elements in another shape: another value for the same memory.
@@ -451,8 +428,9 @@ LogicalResult Planner::run() {
 
 } // namespace
 
-LogicalResult tessera::planGraph(dfg::GraphOp graph, ConstantPool &constants, GraphPlan &result) {
-  return Planner(graph, constants, result).run();
+LogicalResult tessera::planGraph(dfg::GraphOp graph, ConstantPool &constants, bool inPlace,
+                                 GraphPlan &result) {
+  return Planner(graph, constants, inPlace, result).run();
 }
 
 plan::Env tessera::planPayload(GraphPlan &graph, dfg::NodeOp node, Payload &payload) {
@@ -468,6 +446,17 @@ plan::Env tessera::planPayload(GraphPlan &graph, dfg::NodeOp node, Payload &payl
       env.values[arg] = it->second;
     else if (std::optional<plan::Expr> e = graph.env.translate(info.operand))
       env.exprs[arg] = *e;
+  }
+  // A result that takes over an operand's memory.
+  for (auto [arg, info] : llvm::zip(payload.func.getArguments(), payload.args)) {
+    const plan::Value *value =
+        info.kind == PayloadArg::Result ? &graph.program.values[env.values.lookup(arg)] : nullptr;
+    if (!value || value->kind != "alias")
+      continue;
+    for (BlockArgument operand : payload.func.getArguments())
+      if (auto it = env.values.find(operand); it != env.values.end() && it->second == value->of)
+        payload.func.setArgAttr(arg.getArgNumber(), inPlaceAttr,
+                                Builder(node.getContext()).getI64IntegerAttr(operand.getArgNumber()));
   }
   return env;
 }

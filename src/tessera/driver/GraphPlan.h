@@ -22,6 +22,10 @@ private:
   uint64_t saved = 0;
 };
 
+/// The elements of a constant as the runtime stores them: row-major, i1 and odd widths in whole bytes. Emits
+/// a diagnostic at `op` on failure.
+FailureOr<std::string> storedBytes(ElementsAttr attr, Operation *op);
+
 /// The plan of one graph so far: everything but the steps of the nodes' versions.
 struct GraphPlan {
   plan::Program program;
@@ -32,10 +36,11 @@ struct GraphPlan {
   GraphPlan(const GraphPlan &) = delete;
 };
 
-/// Makes values and nodes for a normalised graph. Emits a diagnostic on failure.
-LogicalResult planGraph(dfg::GraphOp graph, ConstantPool &constants, GraphPlan &result);
+/// Makes values and nodes for a normalised graph; with `inPlace` results may take over the memory of
+/// operands. Emits a diagnostic on failure.
+LogicalResult planGraph(dfg::GraphOp graph, ConstantPool &constants, bool inPlace, GraphPlan &result);
 
-/// What the plan knows of the arguments of a node's payload.
+/// What the plan knows of the arguments of a node's payload. Marks those whose memory is an operand's.
 plan::Env planPayload(GraphPlan &graph, dfg::NodeOp node, Payload &payload);
 
 /// Rewrites what a plan cannot say directly into nodes: fills of buffers, views of tensors, returned values

@@ -196,7 +196,7 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
   kernelsOf(hostTarget);
   unsigned unique = 0;
   for (Job &job : jobs) {
-    if (failed(planGraph(job.graph, constants, *job.plan)))
+    if (failed(planGraph(job.graph, constants, options.memoryPlan, *job.plan)))
       return failure();
     for (auto [op, index] : job.plan->nodes) {
       auto node = cast<dfg::NodeOp>(op);

@@ -194,6 +194,18 @@ Result<std::shared_ptr<Prepared>> Program::findPrepared(int32_t segment,
   return made;
 }
 
+uint64_t Program::arenaBytes() {
+  std::lock_guard<std::mutex> lock(mutex);
+  uint64_t most = 0;
+  for (const std::shared_ptr<Prepared> &entry : cache) {
+    uint64_t sum = 0;
+    for (const Prepared *p = entry.get(); p; p = p->previous.get())
+      sum += p->arenaBytes;
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
 Scheduler &Program::scheduler() {
   std::lock_guard<std::mutex> lock(mutex);
   if (!programScheduler)

@@ -65,6 +65,9 @@ public:
   /// given must have the right type and shape.
   Status launch(std::span<Buffer *const> inputs, std::span<BufferRef> outputs);
 
+  /// Bytes of the temporaries of a launch, of the shapes with most of those seen so far.
+  uint64_t arenaBytes();
+
   /// The null profile when the program was not opened with `profile`.
   Profile *profile() { return programProfile.get(); }
 

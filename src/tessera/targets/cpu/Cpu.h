@@ -33,6 +33,10 @@ const llvm::Target *findCodeGenerator(const Machine &machine, std::string &error
 /// Tensors → buffers, in place. Destinations are the functions' own arguments.
 LogicalResult bufferize(ModuleOp payloads);
 
+/// Arguments that are one memory (inPlaceAttr) become one. Where the function writes the result before it has
+/// read the operand, the plan gives the result memory of its own again.
+void mergeInPlace(func::FuncOp payload, plan::Env &env);
+
 /// Large copies and fills that stand between the loops of a payload → loops over tasks.
 void shareCopies(func::FuncOp payload);
 
@@ -44,6 +48,10 @@ LogicalResult splitKernels(func::FuncOp payload, plan::Env &env, plan::Version &
 /// Gives memory to the allocations inside kernels: small ones on the stack, others in the call's scratch,
 /// whose size becomes part of the step that runs the kernel.
 LogicalResult placeScratch(func::FuncOp kernel, plan::Env &env, plan::Step &step);
+
+/// Products of matrices inside of kernels → loops with a part of the result in registers, which have so many
+/// lanes of f32.
+void tileProducts(ModuleOp kernels, int64_t lanes, int64_t registers);
 
 /// What is left of linalg in kernels → loops, tidied up: what the loop part of a schedule works on.
 LogicalResult lowerToLoops(ModuleOp kernels);

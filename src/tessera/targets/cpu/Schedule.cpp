@@ -152,6 +152,34 @@ static bool isProduct(linalg::GenericOp op) {
          it[2] == utils::IteratorType::reduction && op.getOutputs()[0].getDefiningOp<linalg::FillOp>();
 }
 
+// The line that gives a layer a name.
+static std::string matchLine(Operation *layer) {
+  std::string number = std::to_string(numberOf(layer));
+  return "%p" + number + " = transform.structured.match ops{[\"" + layer->getName().getStringRef().str() +
+         "\"]} attributes{" + leaf::numberAttr.str() + " = " + number +
+         " : i64} in %payload : (!transform.any_op) -> !transform.any_op";
+}
+
+// A depthwise layer together with the pointwise one behind it, where they are in one node.
+static bool writeSeparable(Writer &out, nn::PackedDepthwiseOp first, const nn::packed::Machine &machine) {
+  nn::PackedConvOp second = nn::packed::findPointwise(first);
+  if (!second)
+    return false;
+  auto [a, b] = nn::packed::chooseSeparable(first, second, machine);
+  std::string lines[] = {matchLine(first), matchLine(second),
+                         "transform.tessera.lower_separable %p" + std::to_string(numberOf(first)) +
+                             nn::packed::spellNumbers(a) + " into %p" + std::to_string(numberOf(second)) +
+                             nn::packed::spellNumbers(b) + " : !transform.any_op, !transform.any_op"};
+  IRRewriter rewriter(first.getContext());
+  std::string why;
+  if (failed(nn::packed::lowerSeparable(rewriter, first, a, second, b, why)))
+    return false;
+  for (const std::string &line : lines)
+    out.line(line);
+  out.note(nn::packed::describeSeparable(a, b));
+  return true;
+}
+
 // Layers on blocked activations, in order; borders that nobody made part of a layer come last. What they take
 // into their stores is gone from `trial` afterwards.
 static bool writePacked(Writer &out, func::FuncOp trial, const TargetInfo &info) {
@@ -175,13 +203,15 @@ static bool writePacked(Writer &out, func::FuncOp trial, const TargetInfo &info)
       // An earlier one has taken it along.
       if (!layer)
         continue;
+      any = true;
+      if (auto depthwise = dyn_cast<nn::PackedDepthwiseOp>(layer);
+          depthwise && writeSeparable(out, depthwise, machine))
+        continue;
       nn::packed::Tiles t = nn::packed::chooseTiles(layer, machine);
       std::string name = ("%p" + Twine(number)).str(), text = nn::packed::spellNumbers(t);
       if (t.dot != nn::packed::Dot::Plain)
         text += " dot \"" + nn::packed::stringifyDot(t.dot).str() + "\"";
-      out.line(name + " = transform.structured.match ops{[\"" + layer->getName().getStringRef() +
-               "\"]} attributes{" + leaf::numberAttr + " = " + Twine(number) +
-               " : i64} in %payload : (!transform.any_op) -> !transform.any_op");
+      out.line(matchLine(layer));
       out.line("transform.tessera.lower_packed " + name + text + " : !transform.any_op");
       if (!layer->use_empty())
         out.note(nn::packed::describe(layer, t));
@@ -189,7 +219,6 @@ static bool writePacked(Writer &out, func::FuncOp trial, const TargetInfo &info)
       std::string why;
       // What stands against it is told when the script is run.
       (void)nn::packed::lower(rewriter, layer, t, why);
-      any = true;
     }
   }
   return any;

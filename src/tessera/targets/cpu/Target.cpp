@@ -65,16 +65,20 @@ public:
   }
 
   LogicalResult lower(ModuleOp module, MutableArrayRef<NodeLowering> nodes,
-                      const TargetOptions &) const override {
+                      const TargetOptions &options) const override {
     for (auto combiner : llvm::make_early_inc_range(module.getOps<dfg::CombinerOp>()))
       combiner.erase();
     if (failed(cpu::bufferize(module)))
       return failure();
-    for (NodeLowering &node : nodes)
+    for (NodeLowering &node : nodes) {
+      cpu::mergeInPlace(node.payload, node.env);
       cpu::shareCopies(node.payload);
+    }
     for (NodeLowering &node : nodes)
       if (failed(cpu::splitKernels(node.payload, node.env, node.version)))
         return failure();
+    TargetInfo machine = info(options);
+    cpu::tileProducts(module, machine.vectorBytes / 4, machine.registers);
     if (failed(cpu::lowerToLoops(module)))
       return failure();
     for (NodeLowering &node : nodes) {
