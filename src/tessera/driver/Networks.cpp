@@ -53,6 +53,7 @@ LogicalResult tessera::prepareNetworks(ModuleOp module, const InstallOptions &op
   });
   nn::PartitionOptions partition;
   partition.fuse = options.fusion;
+  partition.stripWeights = int64_t(findTarget("cpu")->info(options.target).l2 / 2);
   return nn::forEachNetwork(module, [&](dfg::NodeOp node) {
     if (failed(nn::applyKnobs(node)))
       return failure();

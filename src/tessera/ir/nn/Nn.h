@@ -84,6 +84,8 @@ inline constexpr StringLiteral knobAttr = "nn.knob", rangeAttr = "nn.range", nam
 /// algorithm of a convolution or product (transforms/nn/graph/Algorithm.h), the numbers of its tiles
 /// (packed/Packed.h), and its number while candidates for it are measured.
 inline constexpr StringLiteral algorithmAttr = "nn.algorithm", tilesAttr = "nn.tiles", layerAttr = "nn.layer";
+/// On a packed layer whose weights are mostly zero: how many percent of their rows hold something.
+inline constexpr StringLiteral filledAttr = "nn.filled";
 
 /// Whether the operation can be computed so: types and shapes allow it, and weights are constants where the
 /// knob changes them.

@@ -132,6 +132,41 @@ int64_t PackedConvOp::getFlops() {
   return 2 * countElements(getY().getType()) * w[1] * w[2] * w[3] * shapeOf(getX())[4];
 }
 
+NN_INFER(PackedSparseOp) {
+  NN_WHERE(PackedSparseOp);
+  Type index = IntegerType::get(context, 32);
+  bool matrix = shapeOf(a.getX()).size() == 2 && !ShapedType::isDynamic(shapeOf(a.getX())[1]);
+  if ((!matrix && failed(checkBlocked(where, a.getX()))) ||
+      failed(checkRank(where, a.getValues(), "values", 2)) ||
+      failed(checkElement(where, a.getValues(), "values", elementOf(a.getX()))) ||
+      failed(checkRank(where, a.getChannels(), "channels", 1)) ||
+      failed(checkElement(where, a.getChannels(), "channels", index)) ||
+      failed(checkExtent(where, a.getChannels(), "channels", 0, shapeOf(a.getValues())[0])) ||
+      failed(checkRank(where, a.getStarts(), "starts", 1)) ||
+      failed(checkElement(where, a.getStarts(), "starts", index)))
+    return failure();
+  for (auto [v, what] : {std::pair(a.getValues(), "values"), std::pair(a.getStarts(), "starts")})
+    if (!typeOf(v).hasStaticShape())
+      return where.emitError("expected '", what, "' of static shape, but got ", v.getType());
+  ArrayRef<int64_t> x = shapeOf(a.getX());
+  int64_t blocks = shapeOf(a.getStarts())[0] - 1, lanes = shapeOf(a.getValues())[1];
+  if (blocks < 1)
+    return where.emitError("expected 'starts' of one block at least, but got ", a.getStarts().getType());
+  if (a.getBias() && (failed(checkRank(where, a.getBias(), "bias", 2)) ||
+                      failed(checkElement(where, a.getBias(), "bias", elementOf(a.getX()))) ||
+                      failed(checkExtent(where, a.getBias(), "bias", 0, blocks)) ||
+                      failed(checkExtent(where, a.getBias(), "bias", 1, lanes))))
+    return failure();
+  results.push_back(matrix ? RankedTensorType::get({x[0], blocks * lanes}, elementOf(a.getX()))
+                           : RankedTensorType::get({x[0], blocks, x[2], x[3], lanes}, elementOf(a.getX())));
+  return success();
+}
+int64_t PackedSparseOp::getFlops() {
+  ArrayRef<int64_t> x = shapeOf(getX());
+  int64_t places = std::max<int64_t>(1, x[0]) * (x.size() == 5 ? x[2] * x[3] : 1);
+  return 2 * places * countElements(getValues().getType());
+}
+
 NN_INFER(PackedWinogradOp) {
   NN_WHERE(PackedWinogradOp);
   if (failed(checkBlocked(where, a.getX())) ||

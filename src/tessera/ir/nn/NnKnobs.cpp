@@ -37,7 +37,7 @@ LogicalResult NnDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
       return op->emitOpError("expected 'nn.demand' to be array<f32: l1, l2> of relative errors");
     return success();
   }
-  if (name == algorithmAttr || name == tilesAttr || name == layerAttr) {
+  if (name == algorithmAttr || name == tilesAttr || name == layerAttr || name == filledAttr) {
     auto tiles = dyn_cast<DenseI64ArrayAttr>(attr.getValue());
     if (name == tilesAttr && (!tiles || tiles.size() != 6))
       return op->emitOpError("expected 'nn.tiles' to be an array of six i64");

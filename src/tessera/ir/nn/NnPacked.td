@@ -62,6 +62,19 @@ def Nn_PackedConvOp : Nn_Op<"packed_conv", "Complex", [], Nn_OwnFlops> {
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
+def Nn_PackedSparseOp : Nn_Op<"packed_sparse", "Complex", [], Nn_OwnFlops> {
+  let summary = "a convolution with windows of one element, or a product, whose weights are mostly zero";
+  let description = [{
+    x: N x C1 x H x W x c, values: S x F0, channels: S, starts: F1 + 1, bias: F1 x F0, y: N x F1 x H x W x F0. Of the weights of each block of the result,
+    only the rows (one channel of x, all lanes of the block) that hold something are there. A matrix x: M x K has K channels at M places, y: M x (F1 * F0).
+    y[n, f1, i, j, f0] = bias[f1, f0] + sum over s from starts[f1] to starts[f1 + 1] of x[n, channels[s] / c, i, j, channels[s] % c] * values[s, f0].
+    `channels` and `starts` are i32 constants: starts do not fall, and channels are those of x.
+  }];
+  let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$values, AnyRankedTensor:$channels, AnyRankedTensor:$starts, Optional<AnyRankedTensor>:$bias);
+  let results = (outs AnyRankedTensor:$y);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+
 def Nn_PackedWinogradOp : Nn_Op<"packed_winograd", "Complex", [], Nn_OwnFlops> {
   let summary = "convolution with a 3x3 or 5x5 window and stride 1 by Winograd's F(tile, window)";
   let description = [{

@@ -133,6 +133,38 @@ static LogicalResult runConv(Call &call, PackedConvOp op) {
   return success();
 }
 
+static LogicalResult runSparse(Call &call, PackedSparseOp op) {
+  const Elements &x = call[op.getX()], &values = call[op.getValues()], *bias = call.find(op.getBias());
+  std::vector<double> channels = numbers<double>(call[op.getChannels()]),
+                      starts = numbers<double>(call[op.getStarts()]);
+  Elements *y = call.make(resultShape(op.getY().getType(), x));
+  if (!y)
+    return failure();
+  // A matrix is planes of one place each.
+  bool matrix = x.shape.size() == 2;
+  Shape own = x.shape, result = y->shape;
+  int64_t lanes = values.shape[1];
+  if (matrix) {
+    own = {x.shape[0], 1, 1, 1, x.shape[1]};
+    result = {x.shape[0], int64_t(starts.size()) - 1, 1, 1, lanes};
+  }
+  int64_t count = channels.size(), all = own[1] * own[4];
+  if (starts.front() < 0 || starts.back() > double(count) || !llvm::is_sorted(starts) ||
+      llvm::any_of(channels, [&](double c) { return c < 0 || c >= double(all); }))
+    return call.error("refers to channels that are not there");
+  Blocks from(own), to(result);
+  forEachPlace(result, [&](int64_t n, int64_t f1, int64_t i, int64_t j, int64_t f0) {
+    double sum = biasOf(bias, f1, f0);
+    for (auto s = int64_t(starts[f1]); s < int64_t(starts[f1 + 1]); ++s) {
+      auto channel = int64_t(channels[s]);
+      sum += numberAt(values, s * lanes + f0) *
+             numberAt(x, from.at(n, channel / own[4], i, j, channel % own[4]));
+    }
+    put(*y, to.at(n, f1, i, j, f0), sum);
+  });
+  return success();
+}
+
 static LogicalResult runDepthwise(Call &call, PackedDepthwiseOp op) {
   const Elements &x = call[op.getX()], &w = call[op.getW()], *bias = call.find(op.getBias());
   Elements *y = call.make(resultShape(op.getY().getType(), x));
@@ -293,6 +325,7 @@ void oracle::addNnPacked(HandlerTable &table) {
   addNnOp<HaloOp, runHalo>(table);
   addNnOp<CropOp, runCrop>(table);
   addNnOp<PackedConvOp, runConv>(table);
+  addNnOp<PackedSparseOp, runSparse>(table);
   addNnOp<PackedDepthwiseOp, runDepthwise>(table);
   addNnOp<PackedWinogradOp, runWinograd>(table);
   addNnOp<PackedMatmulOp, runMatmul>(table);

@@ -202,3 +202,31 @@ void LowerPackedOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &e
   transform::consumesHandle(getTargetMutable(), effects);
   transform::modifiesPayload(effects);
 }
+
+DiagnosedSilenceableFailure LowerSeparableOp::apply(transform::TransformRewriter &rewriter,
+                                                    transform::TransformResults &,
+                                                    transform::TransformState &state) {
+  nn::packed::Tiles first{int64_t(getFirstRows()), int64_t(getFirstColumns())},
+      second{int64_t(getRows()), int64_t(getColumns()), int64_t(getBlocks()), int64_t(getUnroll()),
+             int64_t(getTask())};
+  SmallVector<Operation *> ones = llvm::to_vector(state.getPayloadOps(getFirst())),
+                           others = llvm::to_vector(state.getPayloadOps(getSecond()));
+  auto depthwise = ones.size() == 1 ? dyn_cast<nn::PackedDepthwiseOp>(ones[0]) : nn::PackedDepthwiseOp();
+  auto conv = others.size() == 1 ? dyn_cast<nn::PackedConvOp>(others[0]) : nn::PackedConvOp();
+  if (!depthwise || !conv)
+    return emitSilenceableError() << "expected handles of one depthwise layer and one convolution";
+  Location loc = depthwise.getLoc();
+  std::string why;
+  if (failed(nn::packed::lowerSeparable(rewriter, depthwise, first, conv, second, why))) {
+    auto diag = emitSilenceableError() << "cannot lower the layers: " << why;
+    diag.attachNote(loc) << "payload op";
+    return diag;
+  }
+  return DiagnosedSilenceableFailure::success();
+}
+
+void LowerSeparableOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  transform::consumesHandle(getFirstMutable(), effects);
+  transform::consumesHandle(getSecondMutable(), effects);
+  transform::modifiesPayload(effects);
+}

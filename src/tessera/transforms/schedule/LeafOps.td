@@ -234,4 +234,33 @@ def LowerPackedOp : LeafScheduleOp<"lower_packed", [DeclareOpInterfaceMethods<Me
                          (`dot` $dot^)? attr-dict `:` type($target)}];
 }
 
+def LowerSeparableOp : LeafScheduleOp<"lower_separable", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "turn a depthwise layer and the pointwise one behind it into tasks of strips";
+  let description = [{
+    A task computes `task` rows of the depthwise layer for all channels into memory of its own, with what follows element by element, and multiplies them by
+    the pointwise layer's weights while they are in the cache. The other numbers are those of `lower_packed`, for each of the two.
+
+    Before:
+    ```mlir
+    %d = nn.packed_depthwise %x, %w …
+    %r = linalg.generic … ins(%d) { … maximumf … }
+    %y = nn.packed_conv %r, %v, %b …
+    ```
+    After `transform.tessera.lower_separable %depthwise rows 1 columns 14 into %conv rows 1 columns 14 blocks 2 unroll 4 task 8`:
+    ```mlir
+    scf.forall (%n, %part) in (%batch, 7) {
+      %strip = memref.alloc() : memref<1x4x8x56x16xf32>
+      scf.for %block … { … vector.store %sum, %strip … }
+      scf.for %block … { … memref.load %strip … vector.store … }
+    }
+    ```
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$first, DefaultValuedAttr<I64Attr, "0">:$first_rows, DefaultValuedAttr<I64Attr, "0">:$first_columns,
+                       TransformHandleTypeInterface:$second, DefaultValuedAttr<I64Attr, "0">:$rows, DefaultValuedAttr<I64Attr, "0">:$columns,
+                       DefaultValuedAttr<I64Attr, "0">:$blocks, DefaultValuedAttr<I64Attr, "0">:$unroll, DefaultValuedAttr<I64Attr, "0">:$task);
+  let results = (outs);
+  let assemblyFormat = [{$first (`rows` $first_rows^)? (`columns` $first_columns^)? `into` $second (`rows` $rows^)? (`columns` $columns^)?
+                         (`blocks` $blocks^)? (`unroll` $unroll^)? (`task` $task^)? attr-dict `:` type($first) `,` type($second)}];
+}
+
 #endif

@@ -88,3 +88,21 @@ func.func @f(%a: tensor<1x2x9x9x4xf32>) {
   %r = nn.packed_pool l1 %a {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>} : tensor<1x2x9x9x4xf32> -> tensor<1x2x5x5x4xf32>
   return
 }
+
+// -----
+
+func.func @f(%a: tensor<1x2x9x9x4xf32>, %v: tensor<3x8xf32>, %c: tensor<3xi32>, %s: tensor<1xi32>) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{expected 'starts' of one block at least, but got 'tensor<1xi32>'}}
+  %r = nn.packed_sparse %a, %v, %c, %s : (tensor<1x2x9x9x4xf32>, tensor<3x8xf32>, tensor<3xi32>, tensor<1xi32>) -> tensor<1x1x9x9x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<1x2x9x9x4xf32>, %v: tensor<?x8xf32>, %c: tensor<3xi32>, %s: tensor<2xi32>) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{expected 'values' of static shape, but got 'tensor<?x8xf32>'}}
+  %r = nn.packed_sparse %a, %v, %c, %s : (tensor<1x2x9x9x4xf32>, tensor<?x8xf32>, tensor<3xi32>, tensor<2xi32>) -> tensor<1x1x9x9x8xf32>
+  return
+}

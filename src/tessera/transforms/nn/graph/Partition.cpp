@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a flat leaf to one node for each fusion group. Groups are formed by the operations' classes alone:
-//   complex      starts a group; what reads its result element by element joins it
+//   complex      starts a group; what reads its result element by element joins it, and so does a product
+//   that reads
+//                what comes of a depthwise layer place by place, if its weights leave room for strips in the
+//                cache, and a pool whose windows lie side by side behind a convolution
 //   elementwise  joins the groups that make its operands when nobody else reads them
 //   injective    the same, but behind a complex operation only a change of layout, which is then the last: it
 //   is part of
@@ -11,6 +14,7 @@
 // A group has one operation whose results leave it, its last, so that no two groups can wait for each other.
 #include "tessera/transforms/nn/graph/Passes.h"
 #include "tessera/transforms/nn/graph/Rewrites.h"
+#include "tessera/transforms/nn/packed/Packed.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -61,6 +65,10 @@ private:
   void form();
   /// `op` may join `group` as its new last operation.
   bool mayJoin(Operation *op, const Group &group) const;
+  /// `op` multiplies what the group computes, place by place: the two run in strips.
+  bool mayFollowInStrips(Operation *op, const Group &group) const;
+  /// `op` is a pool that the group's convolution can do when it stores.
+  bool mayPool(Operation *op, const Group &group) const;
   /// `op` makes a narrow form of what the group computes, which others read as it is: both are stored.
   bool isSecondForm(Operation *op, unsigned group);
   /// All uses of what the group computes are in `groups` or are `op`.
@@ -99,6 +107,24 @@ static bool sameShape(Value a, Value b) {
   return x && y && x.getShape() == y.getShape();
 }
 
+bool Partitioner::mayFollowInStrips(Operation *op, const Group &group) const {
+  auto conv = dyn_cast<PackedConvOp>(op);
+  auto first = dyn_cast_or_null<PackedDepthwiseOp>(group.anchor);
+  if (!conv || !first || packed::findPointwise(first) != conv)
+    return false;
+  auto w = cast<RankedTensorType>(conv.getW().getType()), y = cast<RankedTensorType>(first.getY().getType());
+  // With fewer rows there are too few strips for threads; weights that are mostly zero have other ways.
+  return !conv->hasAttr(filledAttr) && w.getElementType().isF32() &&
+         4 * w.getNumElements() <= options.stripWeights && y.getDimSize(2) >= 4;
+}
+
+bool Partitioner::mayPool(Operation *op, const Group &group) const {
+  auto pool = dyn_cast<PackedPoolOp>(op);
+  return pool && isa_and_nonnull<PackedConvOp, PackedWinogradOp>(group.anchor) &&
+         cast<RankedTensorType>(pool.getX().getType()).getElementType().isF32() &&
+         llvm::none_of(group.ops, llvm::IsaPred<PackedDepthwiseOp>) && packed::findPool(group.anchor) == pool;
+}
+
 bool Partitioner::mayJoin(Operation *op, const Group &group) const {
   if (group.wiring || group.ops.back()->getNumResults() != 1 || op->getNumResults() != 1)
     return false;
@@ -114,6 +140,8 @@ bool Partitioner::mayJoin(Operation *op, const Group &group) const {
   case OpClass::Complex:
     if (stores)
       return false;
+    if (mayFollowInStrips(op, group) || mayPool(op, group))
+      return true;
     if (kind == OpClass::Injective)
       return isa<HaloOp>(op);
     return kind == OpClass::Elementwise && sameShape(group.ops.back()->getResult(0), op->getResult(0));
@@ -203,7 +231,8 @@ void Partitioner::form() {
     }
     for (unsigned g : joined) {
       llvm::append_range(own.ops, groups[g].ops);
-      if (groups[g].anchor && !anchors) {
+      // What is part of the stores leaves the layer its place.
+      if (groups[g].anchor && (!anchors || isa<PackedPoolOp>(op))) {
         own.anchor = groups[g].anchor;
         own.kind = groups[g].kind;
       } else if (own.kind == OpClass::Elementwise && groups[g].kind == OpClass::Injective) {
@@ -355,6 +384,7 @@ struct NnPartitionPass : nn::impl::NnPartitionPassBase<NnPartitionPass> {
   void runOnOperation() override {
     PartitionOptions options;
     options.fuse = fuse;
+    options.stripWeights = stripWeights;
     if (failed(forEachNetwork(getOperation(),
                               [&](dfg::NodeOp node) { return partitionNetwork(node, options); })))
       signalPassFailure();

@@ -75,7 +75,9 @@ def NnPartitionPass : NnPass<"tessera-nn-partition"> {
     %2 = dfg.node @softmax (%a = %1 : tensor<?x4xf32>) -> tensor<?x4xf32> {…}
     ```
   }];
-  let options = [Option<"fuse", "fuse", "bool", "true", "put several operations into a node">];
+  let options = [Option<"fuse", "fuse", "bool", "true", "put several operations into a node">,
+                 Option<"stripWeights", "strip-weights", "int64_t", "0",
+                        "bytes of a pointwise layer's weights, at most, with which it joins a depthwise layer">];
 }
 
 #endif

@@ -41,6 +41,8 @@ LogicalResult assignLayouts(dfg::NodeOp node, const LayoutOptions &options);
 
 struct PartitionOptions {
   bool fuse = true; ///< several operations into a node
+  /// Bytes of a pointwise layer's weights, at most, with which it runs in strips behind a depthwise one.
+  int64_t stripWeights = 0;
 };
 
 /// Cuts a network into one node for each fusion group; the leaf is erased.

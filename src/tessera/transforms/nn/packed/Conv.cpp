@@ -3,33 +3,38 @@
 // while all taps and channels are added. Each step loads one vector of weights for each block and multiplies
 // it by single elements of x.
 #include "tessera/transforms/nn/packed/Amx.h"
-#include "tessera/transforms/nn/packed/Products.h"
+#include "tessera/transforms/nn/packed/ConvKernel.h"
 
 using namespace tessera;
 using namespace tessera::nn;
 using namespace tessera::nn::packed;
 
-namespace {
-
-struct ConvKernel {
-  Gen g;
-  Input x;
-  Memory w, bias;
-  Output &out;
-  Products products;
-  int64_t cBlocks, height, width, c, fBlocks, lanes, kh, kw; ///< of weights and x
-  int64_t rows, columns;                                     ///< of the result
-  int64_t strideH, strideW, dilationH, dilationW;
-  int64_t firstBlock; ///< blocks of x between groups
-
-  /// All columns of `tileRows` rows from `row` on.
-  void row(Value n, Value f, Value row, int64_t tileRows, const Tiles &t);
-  void tile(Value n, Value f, Value row, Value column, int64_t tileRows, int64_t tileColumns, const Tiles &t);
-  void steps(Value n, Value f, Value row, Value column, int64_t tileRows, int64_t tileColumns, const Tiles &t,
-             SmallVector<Value> &sums);
-};
-
-} // namespace
+ConvKernel ConvKernel::of(RewriterBase &rewriter, PackedConvOp op, const Input &x, Output &out,
+                          const Tiles &t) {
+  ArrayRef<int64_t> w = typeOf(op.getW()).getShape();
+  return {Gen{rewriter, op.getLoc()},
+          x,
+          inputOf(rewriter, op.getW()).memory,
+          op.getBias() ? inputOf(rewriter, op.getBias()).memory : Memory(),
+          out,
+          Products::of(op.getX(), op.getW(), op.getY(), t.dot),
+          w[1],
+          x.memory.shape[2],
+          x.memory.shape[3],
+          x.memory.shape[4],
+          w[0] / int64_t(op.getGroups()),
+          w[5],
+          w[2],
+          w[3],
+          out.shape()[2],
+          out.shape()[3],
+          op.getStrides()[0],
+          op.getStrides()[1],
+          op.getDilations()[0],
+          op.getDilations()[1],
+          op.getGroups() > 1 ? w[1] : 0,
+          {}};
+}
 
 void ConvKernel::steps(Value n, Value f, Value row, Value column, int64_t tileRows, int64_t tileColumns,
                        const Tiles &t, SmallVector<Value> &sums) {
@@ -61,10 +66,12 @@ void ConvKernel::steps(Value n, Value f, Value row, Value column, int64_t tileRo
       }
     return next;
   };
-  Value top = g.add(g.mul(row, strideH), x.top), left = g.add(g.mul(column, strideW), x.left);
+  Value top = g.add(g.mul(firstRow ? g.sub(row, firstRow) : row, strideH), x.top),
+        left = g.add(g.mul(column, strideW), x.left), image = firstRow ? g.index(0) : n;
   sums = g.loop(0, cBlocks, 1, sums, [&](Value c1, ValueRange carried) {
     return g.loop(0, kh, 1, carried, [&](Value tapH, ValueRange carried) {
-      SmallVector<Value> place = {n, g.add(firstC, c1), g.add(top, g.mul(tapH, dilationH)), left, g.index(0)};
+      SmallVector<Value> place = {image, g.add(firstC, c1), g.add(top, g.mul(tapH, dilationH)), left,
+                                  g.index(0)};
       Value xAt = x.memory.offset(g, place);
       Value wAt = w.offset(g, {f, c1, tapH});
       if (wholeRow)
@@ -90,11 +97,9 @@ void ConvKernel::tile(Value n, Value f, Value row, Value column, int64_t tileRow
   for (int64_t i = 0; i < tileRows * tileColumns; ++i)
     sums.append(starts);
   steps(n, f, row, column, tileRows, tileColumns, t, sums);
-  for (int64_t i = 0; i < tileRows; ++i)
-    for (int64_t j = 0; j < tileColumns; ++j)
-      for (int64_t k = 0; k < t.blocks; ++k)
-        out.store(g, {n, g.add(f, k), g.add(row, i), g.add(column, j), g.index(0)},
-                  sums[(i * tileColumns + j) * t.blocks + k]);
+  for (int64_t k = 0; k < t.blocks; ++k)
+    out.storeTile(g, n, g.add(f, k), row, column, tileRows, tileColumns,
+                  [&](int64_t i, int64_t j) { return sums[(i * tileColumns + j) * t.blocks + k]; });
 }
 
 void ConvKernel::row(Value n, Value f, Value row, int64_t tileRows, const Tiles &t) {
@@ -104,11 +109,19 @@ void ConvKernel::row(Value n, Value f, Value row, int64_t tileRows, const Tiles 
     tile(n, f, row, g.index(whole), tileRows, columns - whole, t);
 }
 
+void ConvKernel::part(Value n, Value f, Value from, Value to, Value last, const Tiles &t) {
+  int64_t rest = rows % t.rows;
+  g.each(from, rest ? g.min(to, g.index(rows - rest)) : to, t.rows,
+         [&](Value at) { row(n, f, at, t.rows, t); });
+  if (rest)
+    g.when(last, [&] { row(n, f, g.index(rows - rest), rest, t); });
+}
+
 LogicalResult packed::lowerConv(RewriterBase &rewriter, PackedConvOp op, const Tiles &tiles,
                                 std::string &why) {
   if (isByTiles(tiles.dot))
     return lowerConvByTiles(rewriter, op, tiles, why);
-  FailureOr<Output> output = Output::follow(rewriter, op, why);
+  FailureOr<Output> output = Output::follow(rewriter, op, why, /*byTiles=*/true);
   if (failed(output))
     return failure();
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape();
@@ -117,29 +130,9 @@ LogicalResult packed::lowerConv(RewriterBase &rewriter, PackedConvOp op, const T
     why = "expected tiles of at least 1 and blocks that divide those of a group";
     return failure();
   }
-  Gen g{rewriter, op.getLoc()};
   Input x = inputOf(rewriter, op.getX());
-  ConvKernel k{g,
-               x,
-               inputOf(rewriter, op.getW()).memory,
-               op.getBias() ? inputOf(rewriter, op.getBias()).memory : Memory(),
-               *output,
-               Products::of(op.getX(), op.getW(), op.getY(), t.dot),
-               w[1],
-               x.memory.shape[2],
-               x.memory.shape[3],
-               x.memory.shape[4],
-               w[0] / int64_t(op.getGroups()),
-               w[5],
-               w[2],
-               w[3],
-               output->shape()[2],
-               output->shape()[3],
-               op.getStrides()[0],
-               op.getStrides()[1],
-               op.getDilations()[0],
-               op.getDilations()[1],
-               op.getGroups() > 1 ? w[1] : 0};
+  ConvKernel k = ConvKernel::of(rewriter, op, x, *output, t);
+  Gen &g = k.g;
   Value batch = batchOf(g, k.x.memory);
   output->begin(g, batch);
   // A window of one element sees no rows: all places are one long row.
@@ -153,6 +146,10 @@ LogicalResult packed::lowerConv(RewriterBase &rewriter, PackedConvOp op, const T
   }
   t.columns = std::min(t.columns, k.columns);
   t.rows = std::min(t.rows, k.rows);
+  // Whole windows.
+  auto [down, across] = output->window();
+  t.rows = ceilDiv(t.rows, down) * down;
+  t.columns = ceilDiv(t.columns, across) * across;
   // Tasks: parts of the rows, or of the one long row.
   int64_t taskRows = ceilDiv(t.task, t.rows) * t.rows;
   int64_t rowTasks = ceilDiv(k.rows, taskRows), blockTasks = w[0] / t.blocks;
@@ -183,14 +180,7 @@ LogicalResult packed::lowerConv(RewriterBase &rewriter, PackedConvOp op, const T
       return;
     }
     Value from = g.mul(part, taskRows), to = g.min(g.add(from, taskRows), g.index(k.rows));
-    int64_t rest = k.rows % t.rows;
-    if (!rest) {
-      g.each(from, to, t.rows, [&](Value row) { k.row(image, block, row, t.rows, t); });
-    } else {
-      Value whole = g.min(to, g.index(k.rows - rest));
-      g.each(from, whole, t.rows, [&](Value row) { k.row(image, block, row, t.rows, t); });
-      g.when(g.equal(part, rowTasks - 1), [&] { k.row(image, block, g.index(k.rows - rest), rest, t); });
-    }
+    k.part(image, block, from, to, g.equal(part, rowTasks - 1), t);
     if (output->hasHalo())
       g.each(block, g.add(block, t.blocks), 1, [&](Value b) { output->border(g, image, b, from, to); });
   });
@@ -204,11 +194,18 @@ static int64_t stepCost(int64_t places, int64_t blocks) {
   return std::max<int64_t>({places * blocks, places + blocks, 8}) + blocks;
 }
 
-Tiles packed::chooseConv(PackedConvOp op, const Machine &machine, int64_t onlyBlocks) {
+Tiles packed::chooseConv(PackedConvOp op, const Machine &machine, int64_t onlyBlocks, bool inRows) {
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape(), y = typeOf(op.getY()).getShape(),
                     x = typeOf(op.getX()).getShape();
-  int64_t fBlocks = w[0] / op.getGroups(), rows = y[2], columns = y[3];
-  bool flat = w[2] * w[3] == 1 && x[2] == rows && x[3] == columns && !getsHalo(op.getY());
+  int64_t fBlocks = w[0] / op.getGroups(), rows = y[2], columns = y[3], down = 1, across = 1;
+  if (PackedPoolOp pool = findPool(op)) {
+    down = pool.getKernel()[0];
+    across = pool.getKernel()[1];
+    rows = typeOf(pool.getY()).getDimSize(2) * down;
+    columns = typeOf(pool.getY()).getDimSize(3) * across;
+  }
+  bool flat = w[2] * w[3] == 1 && x[2] == rows && x[3] == columns && !getsHalo(op.getY()) && !inRows &&
+              down * across == 1;
   if (flat) {
     columns *= rows;
     rows = 1;
@@ -216,10 +213,10 @@ Tiles packed::chooseConv(PackedConvOp op, const Machine &machine, int64_t onlyBl
   Tiles best;
   int64_t bestCost = INT64_MAX;
   for (int64_t blocks : {1, 2, 3, 4})
-    for (int64_t r = 1; r <= std::min<int64_t>(rows, 7); ++r)
-      for (int64_t q = 1; q <= std::min<int64_t>(columns, 28); ++q) {
+    for (int64_t r = down; r <= std::min<int64_t>(rows, 7); r += down)
+      for (int64_t q = across; q <= std::min<int64_t>(columns, 28); q += across) {
         if (fBlocks % blocks || (onlyBlocks && blocks != onlyBlocks) ||
-            r * q * blocks + blocks + 1 > machine.registers || (r > 1 && q < columns))
+            r * q * blocks + blocks + 1 > machine.registers || (r > down && q < columns))
           continue;
         int64_t cost = 0;
         auto count = [&](int64_t tileRows, int64_t times) {
@@ -238,6 +235,9 @@ Tiles packed::chooseConv(PackedConvOp op, const Machine &machine, int64_t onlyBl
           best.blocks = blocks;
         }
       }
+  // A window is computed at once, whatever the registers say.
+  if (!best.columns)
+    best = {down, across, std::max<int64_t>(onlyBlocks, 1)};
   best.unroll = 4;
   // Weights that do not fit beside x stay in the cache for one block of channels at a time: for all images,
   // or for one where its x would have to come from further away than the weights.

@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Depthwise convolution: lanes are channels. The taps of a small window stay in registers for a whole plane,
 // and each vector of x is loaded once for all places of a tile that it belongs to.
-#include "tessera/transforms/nn/packed/Support.h"
+#include "tessera/transforms/nn/packed/DepthwiseKernel.h"
 
 using namespace tessera;
 using namespace tessera::nn;
 using namespace tessera::nn::packed;
 
-namespace {
-
-struct DepthwiseKernel {
-  Gen g;
-  Input x;
-  Memory w;
-  Output &out;
-  Type element;
-  int64_t lanes, kh, kw, strideH, strideW, dilationH, dilationW;
-
-  /// A vector of x in the type that is computed in.
-  Value read(const Cursor &from, int64_t distance);
-  void tile(Value n, Value block, Value row, Value column, int64_t tileRows, int64_t tileColumns, Value start,
-            ArrayRef<Value> taps);
-};
-
-} // namespace
+DepthwiseKernel DepthwiseKernel::of(RewriterBase &rewriter, PackedDepthwiseOp op, Output &out) {
+  ArrayRef<int64_t> w = typeOf(op.getW()).getShape();
+  return {Gen{rewriter, op.getLoc()},
+          inputOf(rewriter, op.getX()),
+          inputOf(rewriter, op.getW()).memory,
+          op.getBias() ? inputOf(rewriter, op.getBias()).memory : Memory(),
+          out,
+          typeOf(op.getW()).getElementType(),
+          w[0],
+          w[3],
+          w[1],
+          w[2],
+          out.shape()[2],
+          out.shape()[3],
+          op.getStrides()[0],
+          op.getStrides()[1],
+          op.getDilations()[0],
+          op.getDilations()[1]};
+}
 
 Value DepthwiseKernel::read(const Cursor &from, int64_t distance) {
   Value v = from.load(g, distance, lanes);
@@ -78,6 +80,28 @@ void DepthwiseKernel::tile(Value n, Value block, Value row, Value column, int64_
       out.store(g, {n, block, g.add(row, r), g.add(column, q), g.index(0)}, sums[r * tileColumns + q]);
 }
 
+void DepthwiseKernel::part(Value n, Value block, Value from, Value to, Value last, const Tiles &t) {
+  Value start = bias.buffer ? cursorAt(g, bias, {block, g.index(0)}).load(g, 0, lanes)
+                            : g.splat(vectorOf(element, lanes), 0);
+  SmallVector<Value> taps;
+  if (kh * kw <= 9) {
+    Cursor at = cursorAt(g, w, {block, g.index(0), g.index(0), g.index(0)});
+    for (int64_t i = 0; i < kh * kw; ++i)
+      taps.push_back(at.load(g, i * lanes, lanes));
+  }
+  auto row = [&](Value at, int64_t tileRows) {
+    int64_t whole = columns / t.columns * t.columns;
+    g.each(0, whole, t.columns,
+           [&](Value column) { tile(n, block, at, column, tileRows, t.columns, start, taps); });
+    if (whole < columns)
+      tile(n, block, at, g.index(whole), tileRows, columns - whole, start, taps);
+  };
+  int64_t rest = rows % t.rows;
+  g.each(from, rest ? g.min(to, g.index(rows - rest)) : to, t.rows, [&](Value at) { row(at, t.rows); });
+  if (rest)
+    g.when(last, [&] { row(g.index(rows - rest), rest); });
+}
+
 LogicalResult packed::lowerDepthwise(RewriterBase &rewriter, PackedDepthwiseOp op, const Tiles &tiles,
                                      std::string &why) {
   FailureOr<Output> output = Output::follow(rewriter, op, why);
@@ -88,52 +112,18 @@ LogicalResult packed::lowerDepthwise(RewriterBase &rewriter, PackedDepthwiseOp o
     why = "expected tiles of at least 1";
     return failure();
   }
-  ArrayRef<int64_t> w = typeOf(op.getW()).getShape();
-  Gen g{rewriter, op.getLoc()};
-  DepthwiseKernel k{g,
-                    inputOf(rewriter, op.getX()),
-                    inputOf(rewriter, op.getW()).memory,
-                    *output,
-                    typeOf(op.getW()).getElementType(),
-                    w[3],
-                    w[1],
-                    w[2],
-                    op.getStrides()[0],
-                    op.getStrides()[1],
-                    op.getDilations()[0],
-                    op.getDilations()[1]};
-  Memory bias = op.getBias() ? inputOf(rewriter, op.getBias()).memory : Memory();
+  DepthwiseKernel k = DepthwiseKernel::of(rewriter, op, *output);
+  Gen &g = k.g;
   Value batch = batchOf(g, k.x.memory);
   output->begin(g, batch);
-  int64_t rows = output->shape()[2], columns = output->shape()[3];
-  t.rows = std::min(t.rows, rows);
-  t.columns = std::min(t.columns, columns);
-  int64_t taskRows = ceilDiv(t.task, t.rows) * t.rows, rowTasks = ceilDiv(rows, taskRows);
-  g.tasks({getAsOpFoldResult(batch), rewriter.getIndexAttr(w[0]), rewriter.getIndexAttr(rowTasks)},
+  t.rows = std::min(t.rows, k.rows);
+  t.columns = std::min(t.columns, k.columns);
+  int64_t taskRows = ceilDiv(t.task, t.rows) * t.rows, rowTasks = ceilDiv(k.rows, taskRows);
+  g.tasks({getAsOpFoldResult(batch), rewriter.getIndexAttr(k.blocks), rewriter.getIndexAttr(rowTasks)},
           [&](ValueRange ids) {
-            Value n = ids[0], block = ids[1], part = ids[2];
-            Value start = bias.buffer ? cursorAt(g, bias, {block, g.index(0)}).load(g, 0, k.lanes)
-                                      : g.splat(vectorOf(k.element, k.lanes), 0);
-            SmallVector<Value> taps;
-            if (k.kh * k.kw <= 9) {
-              Cursor from = cursorAt(g, k.w, {block, g.index(0), g.index(0), g.index(0)});
-              for (int64_t i = 0; i < k.kh * k.kw; ++i)
-                taps.push_back(from.load(g, i * k.lanes, k.lanes));
-            }
-            auto row = [&](Value at, int64_t tileRows) {
-              int64_t whole = columns / t.columns * t.columns;
-              g.each(0, whole, t.columns,
-                     [&](Value column) { k.tile(n, block, at, column, tileRows, t.columns, start, taps); });
-              if (whole < columns)
-                k.tile(n, block, at, g.index(whole), tileRows, columns - whole, start, taps);
-            };
-            Value from = g.mul(part, taskRows), to = g.min(g.add(from, taskRows), g.index(rows));
-            int64_t rest = rows % t.rows;
-            g.each(from, rest ? g.min(to, g.index(rows - rest)) : to, t.rows,
-                   [&](Value at) { row(at, t.rows); });
-            if (rest)
-              g.when(g.equal(part, rowTasks - 1), [&] { row(g.index(rows - rest), rest); });
-            output->border(g, n, block, from, to);
+            Value from = g.mul(ids[2], taskRows), to = g.min(g.add(from, taskRows), g.index(k.rows));
+            k.part(ids[0], ids[1], from, to, g.equal(ids[2], rowTasks - 1), t);
+            output->border(g, ids[0], ids[1], from, to);
           });
   output->finish(rewriter, op);
   return success();

@@ -29,8 +29,8 @@ bool packed::isPacked(Operation *op) {
   // On blocks; that on planes is lowered with the others.
   if (auto interpolate = dyn_cast<InterpolateOp>(op))
     return cast<RankedTensorType>(interpolate.getY().getType()).getRank() == 5;
-  return isa<PackedConvOp, PackedWinogradOp, PackedDepthwiseOp, PackedMatmulOp, PackedPoolOp, PackedMeanOp,
-             PackOp, UnpackOp, HaloOp, CropOp>(op);
+  return isa<PackedConvOp, PackedSparseOp, PackedWinogradOp, PackedDepthwiseOp, PackedMatmulOp, PackedPoolOp,
+             PackedMeanOp, PackOp, UnpackOp, HaloOp, CropOp>(op);
 }
 
 std::string packed::spellNumbers(const Tiles &t) {
@@ -124,6 +124,7 @@ Tiles packed::chooseTiles(Operation *op, const Machine &given) {
             return isByTiles(dotOf(op, given)) ? chooseConvByTiles(conv, machine) : chooseConv(conv, machine);
           })
           .Case([&](PackedWinogradOp conv) { return chooseWinograd(conv, machine); })
+          .Case([&](PackedSparseOp product) { return chooseSparse(product, machine); })
           .Case([&](PackedDepthwiseOp conv) { return chooseDepthwise(conv, machine); })
           .Case([&](PackedMatmulOp product) { return chooseMatmul(product, machine); })
           .Default([](Operation *) { return Tiles(); });
@@ -136,20 +137,32 @@ Tiles packed::chooseTiles(Operation *op, const Machine &given) {
 std::string packed::describe(Operation *op, const Tiles &t) {
   auto text = [](int64_t v) { return std::to_string(v); };
   auto by = [](Dot dot) { return dot == Dot::Plain ? std::string() : " by " + stringifyDot(dot).str(); };
+  std::string pooled;
+  if (PackedPoolOp pool = findPool(op))
+    pooled = ", pooled " + text(pool.getKernel()[0]) + "x" + text(pool.getKernel()[1]);
   return llvm::TypeSwitch<Operation *, std::string>(op)
       .Case([&](PackedConvOp) {
         if (isByTiles(t.dot))
           return "direct convolution" + by(t.dot) + ", " + text(t.rows * t.unroll) + "x" + text(t.columns) +
                  " places of " + text(t.blocks) + " tiles of channels in registers";
         return "direct convolution" + by(t.dot) + ", " + text(t.rows) + "x" + text(t.columns) +
-               " places of " + text(t.blocks) + " blocks in registers";
+               " places of " + text(t.blocks) + " blocks in registers" + pooled;
       })
       .Case([&](PackedWinogradOp conv) {
         std::string tile = text(conv.getTile());
         ArrayRef<int64_t> w = cast<RankedTensorType>(conv.getW().getType()).getShape();
         std::string window = text(winogradWindow(conv.getTile(), w[1]));
         return "Winograd F(" + tile + "x" + tile + ", " + window + "x" + window + "), " + text(t.columns) +
-               " tiles of " + text(t.blocks) + " blocks in registers, " + text(t.task) + " tiles as tasks";
+               " tiles of " + text(t.blocks) + " blocks in registers, " + text(t.task) + " tiles as tasks" +
+               pooled;
+      })
+      .Case([&](PackedSparseOp product) {
+        ArrayRef<int64_t> x = cast<RankedTensorType>(product.getX().getType()).getShape();
+        int64_t rows = cast<RankedTensorType>(product.getValues().getType()).getDimSize(0),
+                all = (cast<RankedTensorType>(product.getStarts().getType()).getDimSize(0) - 1) *
+                      (x.size() == 2 ? x[1] : x[1] * x[4]);
+        return "product with sparse weights, " + text(100 * rows / all) + " % of their rows are there, " +
+               text(t.columns) + " places in registers";
       })
       .Case([&](PackedDepthwiseOp) {
         return "depthwise convolution, " + text(t.rows) + "x" + text(t.columns) + " places in registers";
@@ -173,6 +186,7 @@ LogicalResult packed::lower(RewriterBase &rewriter, Operation *op, const Tiles &
   }
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](PackedConvOp o) { return lowerConv(rewriter, o, tiles, why); })
+      .Case([&](PackedSparseOp o) { return lowerSparse(rewriter, o, tiles, why); })
       .Case([&](PackedWinogradOp o) { return lowerWinograd(rewriter, o, tiles, why); })
       .Case([&](PackedDepthwiseOp o) { return lowerDepthwise(rewriter, o, tiles, why); })
       .Case([&](PackedMatmulOp o) { return lowerMatmul(rewriter, o, tiles, why); })

@@ -79,8 +79,22 @@ std::string spellNumbers(const Tiles &tiles);
 /// what stands against it.
 LogicalResult lower(RewriterBase &rewriter, Operation *op, const Tiles &tiles, std::string &why);
 
+/// The convolution with windows of one element that alone reads what comes of a depthwise one, if there is
+/// such: the pair can run in strips of rows that stay in the cache.
+PackedConvOp findPointwise(PackedDepthwiseOp op);
+/// The pool that alone reads what comes of a convolution, if its windows lie side by side without padding:
+/// then it is part of the convolution's stores.
+PackedPoolOp findPool(Operation *op);
+/// Good numbers for both of a pair: its strips are the second's tasks.
+std::pair<Tiles, Tiles> chooseSeparable(PackedDepthwiseOp first, PackedConvOp second, const Machine &machine);
+std::string describeSeparable(const Tiles &first, const Tiles &second);
+/// Rewrites a pair.
+LogicalResult lowerSeparable(RewriterBase &rewriter, PackedDepthwiseOp first, const Tiles &firstTiles,
+                             PackedConvOp second, const Tiles &secondTiles, std::string &why);
+
 /// Layers by family.
 LogicalResult lowerConv(RewriterBase &rewriter, PackedConvOp op, const Tiles &tiles, std::string &why);
+LogicalResult lowerSparse(RewriterBase &rewriter, PackedSparseOp op, const Tiles &tiles, std::string &why);
 LogicalResult lowerWinograd(RewriterBase &rewriter, PackedWinogradOp op, const Tiles &tiles,
                             std::string &why);
 LogicalResult lowerDepthwise(RewriterBase &rewriter, PackedDepthwiseOp op, const Tiles &tiles,
@@ -95,9 +109,10 @@ LogicalResult lowerUnpack(RewriterBase &rewriter, UnpackOp op, const Tiles &tile
 LogicalResult lowerHalo(RewriterBase &rewriter, HaloOp op, const Tiles &tiles, std::string &why);
 LogicalResult lowerCrop(RewriterBase &rewriter, CropOp op, const Tiles &tiles, std::string &why);
 
-/// With `blocks` or `columns` above zero: the best with these.
-Tiles chooseConv(PackedConvOp op, const Machine &machine, int64_t blocks = 0);
+/// With `blocks` or `columns` above zero: the best with these; with `inRows` for x that comes in rows.
+Tiles chooseConv(PackedConvOp op, const Machine &machine, int64_t blocks = 0, bool inRows = false);
 Tiles chooseWinograd(PackedWinogradOp op, const Machine &machine, int64_t blocks = 0, int64_t columns = 0);
+Tiles chooseSparse(PackedSparseOp op, const Machine &machine);
 Tiles chooseDepthwise(PackedDepthwiseOp op, const Machine &machine);
 Tiles chooseMatmul(PackedMatmulOp op, const Machine &machine);
 

@@ -6,7 +6,7 @@ using namespace tessera;
 using namespace tessera::nn;
 using namespace tessera::nn::packed;
 
-static Value combine(Gen &g, ReduceKind kind, Value a, Value b) {
+Value packed::combine(Gen &g, ReduceKind kind, Value a, Value b) {
   bool bytes = isa<IntegerType>(getElementTypeOrSelf(a));
   switch (kind) {
   case ReduceKind::max:
@@ -20,6 +20,22 @@ static Value combine(Gen &g, ReduceKind kind, Value a, Value b) {
   default:
     return arith::AddFOp::create(g.b, g.loc, a, b);
   }
+}
+
+PackedPoolOp packed::findPool(Operation *op) {
+  Value v;
+  auto pool = dyn_cast_or_null<PackedPoolOp>(findReader(op, v));
+  auto all = [](ArrayRef<int64_t> values, int64_t v) {
+    return llvm::all_of(values, [&](int64_t each) { return each == v; });
+  };
+  if (!pool || pool.getKernel() != pool.getStrides() || !all(pool.getPads(), 0) ||
+      !all(pool.getDilations(), 1))
+    return {};
+  // Windows lie within the tiles that a layer computes at once.
+  ArrayRef<int64_t> kernel = pool.getKernel();
+  if (auto winograd = dyn_cast<PackedWinogradOp>(op))
+    return winograd.getTile() % kernel[0] || winograd.getTile() % kernel[1] ? PackedPoolOp() : pool;
+  return isa<PackedConvOp>(op) && kernel[0] <= 3 && kernel[1] <= 3 ? pool : PackedPoolOp();
 }
 
 // Taps of a window from `start` on that lie in [0, extent), as a range of tap numbers.

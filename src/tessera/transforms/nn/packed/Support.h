@@ -87,6 +87,13 @@ struct Input {
 };
 Input inputOf(RewriterBase &rewriter, Value tensor);
 
+/// Two elements of a window as one.
+Value combine(Gen &g, ReduceKind kind, Value a, Value b);
+
+/// Who alone reads what comes of an operation element by element; null when there are several. `v` becomes
+/// what it reads.
+Operation *findReader(Operation *op, Value &v);
+
 /// Memory of a task or, outside of tasks, of the node.
 Memory allocate(Gen &g, ArrayRef<int64_t> shape, Type element, Value first = {});
 
@@ -95,24 +102,37 @@ Memory allocate(Gen &g, ArrayRef<int64_t> shape, Type element, Value first = {})
 class Output {
 public:
   /// Looks at what follows `op`, which has one result. The insertion point is set to where the loops belong.
-  static FailureOr<Output> follow(RewriterBase &rewriter, Operation *op, std::string &why);
+  /// A layer that stores by tiles takes a pool along, too (findPool).
+  static FailureOr<Output> follow(RewriterBase &rewriter, Operation *op, std::string &why,
+                                  bool byTiles = false);
 
   /// Applies what follows to a vector of elements along the innermost dimension, from place `at` of the
   /// layer's result on, and stores it.
   void store(Gen &g, ValueRange at, Value v) const;
+  /// The same for rows x columns places of whole windows; `v` gives the vector of each.
+  void storeTile(Gen &g, Value n, Value block, Value row, Value column, int64_t rows, int64_t columns,
+                 function_ref<Value(int64_t, int64_t)> v) const;
+  /// Rows and columns that must be stored together: those of a pool's windows.
+  std::array<int64_t, 2> window() const { return windowSize; }
   /// The border around the rows [from, to) of one plane (n, block); whoever computes the first and last rows
   /// does those above and below.
   void border(Gen &g, Value n, Value block, Value from, Value to) const;
   bool hasHalo() const {
-    return hasOwnHalo() || llvm::any_of(branches, [](const Output &branch) { return branch.hasHalo(); });
+    auto has = [](const Output &each) { return each.hasHalo(); };
+    return hasOwnHalo() || llvm::any_of(branches, has) || llvm::any_of(pooled, has);
   }
   /// Whether rows can be read as one long row: nothing depends on where a row ends.
   bool isFlat() const;
   /// Extent 0 of the result, if it is dynamic: that of `like`.
   /// Makes the memory (where it is not given), before the loops.
   void begin(Gen &g, Value batch);
+  /// The result goes to a strip of one image instead, from row `firstRow` on, for who reads it there.
+  void redirect(const Memory &strip, Value firstRow);
+  /// What is stored last, before the copy to where it belongs.
+  Value stored() const { return result; }
   /// Replaces what was followed. Call it when the loops stand.
   void finish(RewriterBase &rewriter, Operation *op);
+  /// Of the layer's result, as far as somebody reads it.
   const SmallVector<int64_t> &shape() const { return layerShape; }
 
 private:
@@ -125,6 +145,8 @@ private:
   void extend(RewriterBase &rewriter, Operation *op, Value v, Operation *first);
   bool absorb(Operation *user, Value v);
   void branch(RewriterBase &rewriter, Operation *op);
+  void pool(RewriterBase &rewriter, Operation *op);
+  Value apply(Gen &g, ValueRange at, Value v) const;
   void collect(SmallVectorImpl<Operation *> &all) const;
   void resolve(RewriterBase &rewriter, ArrayRef<Operation *> all);
   void replace(RewriterBase &rewriter, Operation *op);
@@ -139,10 +161,14 @@ private:
   SmallVector<Operation *> absorbed; ///< in order
   Operation *materialize = nullptr;  ///< that copied the result to its destination
   bool isStored = true;              ///< somebody wants this form, not only a branch of it
+  Value stripRow;                    ///< the first row of a strip
   Value result;
   Memory dest;
   RankedTensorType type;
   std::vector<Output> branches;
+  std::vector<Output> pooled; ///< what becomes of the pool's result, if there is one
+  ReduceKind poolKind = ReduceKind::max;
+  std::array<int64_t, 2> windowSize = {1, 1};
 };
 
 /// Whether a layer's result gets a border, perhaps behind other operations: then its rows are not one long

@@ -175,15 +175,20 @@ void WinogradKernel::transformOutput(Value tile, Value slot, Value f) {
         half[i * p + j] = done[i];
     }
     Value start = bias.buffer ? cursorAt(g, bias, {block, g.index(0)}).load(g, 0, lanes) : Value();
-    for (int64_t i = 0; i < o; ++i) {
-      SmallVector<Value> done = apply(m.output, o, ArrayRef(half).slice(i * p, p));
+    auto [down, across] = out.window();
+    for (int64_t i = 0; i < o; i += down) {
+      SmallVector<Value> done;
+      for (int64_t a = 0; a < down; ++a)
+        done.append(apply(m.output, o, ArrayRef(half).slice((i + a) * p, p)));
       Value row = g.add(top, i);
       auto storeRow = [&] {
-        for (int64_t j = 0; j < o; ++j) {
+        for (int64_t j = 0; j < o; j += across) {
           Value column = g.add(left, j);
           auto one = [&] {
-            Value v = start ? Value(arith::AddFOp::create(g.b, g.loc, done[j], start)) : done[j];
-            out.store(g, {image, block, row, column, g.index(0)}, v);
+            out.storeTile(g, image, block, row, column, down, across, [&](int64_t a, int64_t b) {
+              Value v = done[a * o + j + b];
+              return start ? Value(arith::AddFOp::create(g.b, g.loc, v, start)) : v;
+            });
           };
           // Columns that every tile has need no question.
           if (columns % o == 0 || j <= (columns - 1) % o)
@@ -202,7 +207,7 @@ void WinogradKernel::transformOutput(Value tile, Value slot, Value f) {
 
 LogicalResult packed::lowerWinograd(RewriterBase &rewriter, PackedWinogradOp op, const Tiles &tiles,
                                     std::string &why) {
-  FailureOr<Output> output = Output::follow(rewriter, op, why);
+  FailureOr<Output> output = Output::follow(rewriter, op, why, /*byTiles=*/true);
   if (failed(output))
     return failure();
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape(), in = typeOf(op.getX()).getShape();

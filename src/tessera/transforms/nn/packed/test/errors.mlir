@@ -109,3 +109,55 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+module attributes {transform.with_named_sequence} {
+  func.func @pair(%x: tensor<1x2x6x6x8xf32>, %w: tensor<2x3x3x8xf32>, %v: tensor<2x2x1x1x8x8xf32>) -> tensor<1x2x4x4x8xf32> {
+    // expected-note @below {{payload op}}
+    %d = nn.packed_depthwise %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x2x6x6x8xf32>, tensor<2x3x3x8xf32>) -> tensor<1x2x4x4x8xf32>
+    %c = nn.packed_conv %d, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x2x4x4x8xf32>, tensor<2x2x1x1x8x8xf32>) -> tensor<1x2x4x4x8xf32>
+    return %c : tensor<1x2x4x4x8xf32>
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    %d = transform.structured.match ops{["nn.packed_depthwise"]} in %root : (!transform.any_op) -> !transform.any_op
+    %c = transform.structured.match ops{["nn.packed_conv"]} in %root : (!transform.any_op) -> !transform.any_op
+    // expected-error @below {{cannot lower the layers: expected tiles of at least 1 and blocks that divide those of the result}}
+    transform.tessera.lower_separable %d rows 1 columns 2 into %c rows 1 columns 2 blocks 3 task 2 : !transform.any_op, !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+module attributes {transform.with_named_sequence} {
+  func.func @window(%x: tensor<1x2x8x8x8xf32>, %w: tensor<2x3x3x8xf32>, %v: tensor<2x2x3x3x8x8xf32>) -> tensor<1x2x4x4x8xf32> {
+    // expected-note @below {{payload op}}
+    %d = nn.packed_depthwise %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x2x8x8x8xf32>, tensor<2x3x3x8xf32>) -> tensor<1x2x6x6x8xf32>
+    %c = nn.packed_conv %d, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x2x6x6x8xf32>, tensor<2x2x3x3x8x8xf32>) -> tensor<1x2x4x4x8xf32>
+    return %c : tensor<1x2x4x4x8xf32>
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    %d = transform.structured.match ops{["nn.packed_depthwise"]} in %root : (!transform.any_op) -> !transform.any_op
+    %c = transform.structured.match ops{["nn.packed_conv"]} in %root : (!transform.any_op) -> !transform.any_op
+    // expected-error @below {{cannot lower the layers: expected a depthwise layer that only the pointwise one reads}}
+    transform.tessera.lower_separable %d rows 1 columns 2 into %c rows 1 columns 2 blocks 2 task 2 : !transform.any_op, !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+module attributes {transform.with_named_sequence} {
+  func.func @others(%x: tensor<1x2x6x6x8xf32>, %w: tensor<2x2x1x1x8x8xf32>) -> tensor<1x2x6x6x8xf32> {
+    %c = nn.packed_conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x2x6x6x8xf32>, tensor<2x2x1x1x8x8xf32>) -> tensor<1x2x6x6x8xf32>
+    return %c : tensor<1x2x6x6x8xf32>
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    %d = transform.structured.match ops{["nn.packed_conv"]} in %root : (!transform.any_op) -> !transform.any_op
+    %c = transform.structured.match ops{["func.return"]} in %root : (!transform.any_op) -> !transform.any_op
+    // expected-error @below {{expected handles of one depthwise layer and one convolution}}
+    transform.tessera.lower_separable %d rows 1 columns 2 into %c rows 1 columns 2 blocks 2 task 2 : !transform.any_op, !transform.any_op
+    transform.yield
+  }
+}

@@ -85,3 +85,59 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+// A pair in strips of two rows: each task has memory for them, which the product reads.
+module attributes {transform.with_named_sequence} {
+  // CHECK-LABEL: func.func @pair
+  // CHECK-NOT: nn.
+  // CHECK: scf.forall (%{{.*}}, %{{.*}}) in (1, 2)
+  // CHECK: %[[STRIP:.*]] = memref.alloc() {{.*}} : memref<1x2x2x4x8xf32>
+  // CHECK: %[[TO:.*]] = memref.reinterpret_cast %[[STRIP]]
+  // CHECK: vector.store %{{.*}}, %[[TO]]
+  // CHECK: memref.reinterpret_cast %[[STRIP]]
+  // CHECK: vector.store
+  func.func @pair(%xm: memref<1x2x6x6x8xf32>, %wm: memref<2x3x3x8xf32>, %vm: memref<2x2x1x1x8x8xf32>, %out: memref<1x2x4x4x8xf32>) {
+    %x = bufferization.to_tensor %xm restrict : memref<1x2x6x6x8xf32> to tensor<1x2x6x6x8xf32>
+    %w = bufferization.to_tensor %wm restrict : memref<2x3x3x8xf32> to tensor<2x3x3x8xf32>
+    %v = bufferization.to_tensor %vm restrict : memref<2x2x1x1x8x8xf32> to tensor<2x2x1x1x8x8xf32>
+    %d = nn.packed_depthwise %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x2x6x6x8xf32>, tensor<2x3x3x8xf32>) -> tensor<1x2x4x4x8xf32>
+    %c = nn.packed_conv %d, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x2x4x4x8xf32>, tensor<2x2x1x1x8x8xf32>) -> tensor<1x2x4x4x8xf32>
+    bufferization.materialize_in_destination %c in restrict writable %out : (tensor<1x2x4x4x8xf32>, memref<1x2x4x4x8xf32>) -> ()
+    return
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    %d = transform.structured.match ops{["nn.packed_depthwise"]} in %root : (!transform.any_op) -> !transform.any_op
+    %c = transform.structured.match ops{["nn.packed_conv"]} in %root : (!transform.any_op) -> !transform.any_op
+    transform.tessera.lower_separable %d rows 1 columns 4 into %c rows 1 columns 4 blocks 2 unroll 4 task 2 : !transform.any_op, !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+// A pool is part of the stores: one of four places is stored.
+module attributes {transform.with_named_sequence} {
+  // CHECK-LABEL: func.func @pooled
+  // CHECK-NOT: nn.
+  // CHECK: scf.forall
+  // CHECK: arith.maximumf
+  // CHECK: arith.maximumf
+  // CHECK: arith.maximumf
+  // CHECK: vector.store
+  // CHECK-NOT: vector.store
+  func.func @pooled(%xm: memref<1x1x6x6x8xf32>, %wm: memref<1x1x3x3x8x8xf32>, %out: memref<1x1x2x2x8xf32>) {
+    %x = bufferization.to_tensor %xm restrict : memref<1x1x6x6x8xf32> to tensor<1x1x6x6x8xf32>
+    %w = bufferization.to_tensor %wm restrict : memref<1x1x3x3x8x8xf32> to tensor<1x1x3x3x8x8xf32>
+    %c = nn.packed_conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x1x6x6x8xf32>, tensor<1x1x3x3x8x8xf32>) -> tensor<1x1x4x4x8xf32>
+    %p = nn.packed_pool max %c {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : tensor<1x1x4x4x8xf32> -> tensor<1x1x2x2x8xf32>
+    bufferization.materialize_in_destination %p in restrict writable %out : (tensor<1x1x2x2x8xf32>, memref<1x1x2x2x8xf32>) -> ()
+    return
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    %c = transform.structured.match ops{["nn.packed_conv"]} in %root : (!transform.any_op) -> !transform.any_op
+    transform.tessera.lower_packed %c rows 2 columns 2 blocks 1 unroll 4 task 2 : !transform.any_op
+    transform.yield
+  }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The loops of a depthwise convolution, for the layer alone (Depthwise.cpp) and in front of a product
+// (Separable.cpp). Only this folder's sources include this.
+#pragma once
+
+#include "tessera/transforms/nn/packed/Support.h"
+
+namespace tessera::nn::packed {
+
+struct DepthwiseKernel {
+  Gen g;
+  Input x;
+  Memory w, bias;
+  Output &out;
+  Type element;
+  int64_t blocks, lanes, kh, kw;
+  int64_t rows, columns; ///< of the result
+  int64_t strideH, strideW, dilationH, dilationW;
+
+  static DepthwiseKernel of(RewriterBase &rewriter, PackedDepthwiseOp op, Output &out);
+  /// The rows [from, to) of one block; `last` says whether they are the plane's last ones. Others are whole
+  /// tiles.
+  void part(Value n, Value block, Value from, Value to, Value last, const Tiles &t);
+
+private:
+  /// A vector of x in the type that is computed in.
+  Value read(const Cursor &from, int64_t distance);
+  void tile(Value n, Value block, Value row, Value column, int64_t tileRows, int64_t tileColumns, Value start,
+            ArrayRef<Value> taps);
+};
+
+} // namespace tessera::nn::packed
