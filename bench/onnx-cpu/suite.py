@@ -23,12 +23,14 @@ from process import Engine
 MNIST, CIFAR, IMAGENET = (1, 28, 28), (3, 32, 32), (3, 224, 224)
 NETS = {"fc4": MNIST, "lenet": MNIST, "alexnet": CIFAR, "alexnet2": CIFAR, "resnet18": CIFAR, "vgg16_half": CIFAR, "mobilenet": CIFAR,
         "mobilenet_shallow": CIFAR, "resnet18_224": IMAGENET, "resnet50_224": IMAGENET, "mobilenet_224": IMAGENET}
+FIGURES = list(NETS)  # what the suite's figures are about; others are measured when they are named
+NETS["mobilenet_sparse_224"] = IMAGENET
 PEERS = ["onnxruntime", "openvino-f32", "openvino-bf16", "openvino-int8", "iree", "tvm"]
 SLOW = ("iree", "tvm")  # Many times slower than the rest: batch 1 and one thread only.
 # Our builds: install options. The first is what all peers are compared with.
 BUILDS = {"tessera": [], "tessera-strict": ["--mode", "strict"], "tessera-without-fusion": ["--without", "fusion"],
           "tessera-without-layout": ["--without", "layout"], "tessera-without-memory-plan": ["--without", "memory-plan"],
-          "tessera-bf16": ["--knobs", "all=bf16"], "tessera-int8": ["--knobs", "all=int8"]}
+          "tessera-portfolio": ["--portfolio"], "tessera-bf16": ["--knobs", "all=bf16"], "tessera-int8": ["--knobs", "all=int8"]}
 # Peers of lower precision are compared with the build of theirs.
 TWINS = {"openvino-bf16": "tessera-bf16", "openvino-int8": "tessera-int8"}
 # How far an answer may be from ONNX Runtime's, relative to the largest number of its row.
@@ -37,7 +39,8 @@ ROUND_MS = 20
 
 
 def add_options(parser):
-    parser.add_argument("--nets", default="", help="networks, separated by commas; default: all of " + ", ".join(NETS))
+    parser.add_argument("--nets", default="", help="networks, separated by commas; default: " + ", ".join(FIGURES) + "; beside them " +
+                        ", ".join(net for net in NETS if net not in FIGURES))
     parser.add_argument("--peers", default="", help="peers, separated by commas; default: all that install of " + ", ".join(PEERS))
     parser.add_argument("--batches", default="1,16")
     parser.add_argument("--builds", default="", help="builds of ours beside the default, separated by commas; default: all; '-': none")
@@ -66,7 +69,7 @@ class Run:
         self.work = os.path.join(options.build, "bench", "onnx")
         os.makedirs(self.work, exist_ok=True)
         self.python = environment.python()
-        self.nets = words(options.nets, NETS)
+        self.nets = words(options.nets, NETS) if options.nets else FIGURES
         if options.only:
             self.nets = [net for net in self.nets if options.only in net]
         self.peers = words(options.peers, PEERS)

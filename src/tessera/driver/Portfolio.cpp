@@ -8,6 +8,7 @@
 #include "tessera/driver/MeasureCache.h"
 #include "tessera/driver/Networks.h"
 #include "tessera/transforms/nn/graph/Algorithm.h"
+#include "tessera/transforms/nn/graph/Sparse.h"
 #include "tessera/transforms/nn/packed/Packed.h"
 
 #include <cmath>
@@ -30,8 +31,14 @@ static double secondsUsed() { return double(std::clock()) / CLOCKS_PER_SEC; }
 
 namespace {
 
-struct Candidate {
+/// What a layer is made into.
+struct Form {
   std::optional<nn::Algorithm> algorithm; ///< none: a layer that has only one
+  bool sparse = false;                    ///< without the zeros among its weights
+};
+
+struct Candidate {
+  Form form;
   nn::packed::Tiles tiles;
   std::string text; ///< names it in caches and reports
 };
@@ -59,8 +66,8 @@ public:
 private:
   void collect(MutableArrayRef<Portable> programs);
   /// The group with its layer in the form of a candidate; the layer is returned.
-  Operation *make(const Layer &layer, std::optional<nn::Algorithm> algorithm, Portable &program) const;
-  SmallVector<Candidate> candidatesOf(const Layer &layer, std::optional<nn::Algorithm> algorithm) const;
+  Operation *make(const Layer &layer, const Form &form, Portable &program) const;
+  SmallVector<Candidate> candidatesOf(const Layer &layer, const Form &form) const;
   /// Times of the candidates.
   Result<std::vector<Measured>> measure(const Layer &layer, ArrayRef<Candidate> candidates, double seconds);
   /// The first, unless another one is clearly faster.
@@ -81,8 +88,11 @@ private:
 
 } // namespace
 
-static std::string textOf(std::optional<nn::Algorithm> algorithm, const nn::packed::Tiles &t) {
-  return (algorithm ? nn::nameOf(*algorithm).str() : "product") + nn::packed::spellNumbers(t);
+static std::string textOf(const Form &form, const nn::packed::Tiles &t) {
+  std::string name = form.sparse      ? nn::sparseName.str()
+                     : form.algorithm ? nn::nameOf(*form.algorithm).str()
+                                      : "product";
+  return name + nn::packed::spellNumbers(t);
 }
 
 // The layer in a program that was made from it.
@@ -155,17 +165,18 @@ void Portfolio::collect(MutableArrayRef<Portable> programs) {
     op->removeAttr(nn::layerAttr);
 }
 
-Operation *Portfolio::make(const Layer &layer, std::optional<nn::Algorithm> algorithm,
-                           Portable &program) const {
+Operation *Portfolio::make(const Layer &layer, const Form &form, Portable &program) const {
   program.module = cast<ModuleOp>((*layer.part)->clone());
   Operation *op = findLayer(*program.module);
   auto conv = dyn_cast<nn::ConvOp>(layer.op);
-  if (!conv || !algorithm || *algorithm == nn::algorithmOf(conv, layout))
+  if (!form.sparse && (!conv || !form.algorithm || *form.algorithm == nn::algorithmOf(conv, layout)))
     return op;
   OpBuilder b(op);
-  Value y = nn::emitConv(b, conv, op->getOperand(0), op->getNumOperands() > 2 ? op->getOperand(2) : Value(),
-                         cast<RankedTensorType>(op->getResult(0).getType()).getShape().back(), *algorithm,
-                         /*contents=*/false);
+  Value y = form.sparse ? nn::emitSparse(b, op)
+                        : nn::emitConv(b, conv, op->getOperand(0),
+                                       op->getNumOperands() > 2 ? op->getOperand(2) : Value(),
+                                       cast<RankedTensorType>(op->getResult(0).getType()).getShape().back(),
+                                       *form.algorithm, /*contents=*/false);
   op->getResult(0).replaceAllUsesWith(y);
   Operation *weights = op->getOperand(1).getDefiningOp();
   op->erase();
@@ -174,14 +185,13 @@ Operation *Portfolio::make(const Layer &layer, std::optional<nn::Algorithm> algo
   return y.getDefiningOp();
 }
 
-SmallVector<Candidate> Portfolio::candidatesOf(const Layer &layer,
-                                               std::optional<nn::Algorithm> algorithm) const {
+SmallVector<Candidate> Portfolio::candidatesOf(const Layer &layer, const Form &form) const {
   Portable program;
-  Operation *op = make(layer, algorithm, program);
+  Operation *op = make(layer, form, program);
   SmallVector<Candidate> candidates;
   for (const nn::packed::Tiles &tiles : nn::packed::tileCandidates(op, machine))
     if (candidates.size() <= mostTiles)
-      candidates.push_back({algorithm, tiles, textOf(algorithm, tiles)});
+      candidates.push_back({form, tiles, textOf(form, tiles)});
   return candidates;
 }
 
@@ -191,7 +201,7 @@ Result<std::vector<Measured>> Portfolio::measure(const Layer &layer, ArrayRef<Ca
   std::vector<Portable> programs;
   for (auto [i, candidate] : llvm::enumerate(candidates)) {
     programs.emplace_back();
-    nn::packed::setTiles(make(layer, candidate.algorithm, programs.back()), candidate.tiles);
+    nn::packed::setTiles(make(layer, candidate.form, programs.back()), candidate.tiles);
     for (auto graph : programs.back().module->getOps<dfg::GraphOp>())
       graph.setSymName("c" + std::to_string(i));
   }
@@ -225,8 +235,11 @@ const Measured &Portfolio::best(ArrayRef<Measured> measured) {
 
 void Portfolio::mark(const Layer &layer, const Candidate &choice) {
   for (Operation *op : layer.all) {
-    if (choice.algorithm)
-      op->setAttr(nn::algorithmAttr, StringAttr::get(op->getContext(), nn::nameOf(*choice.algorithm)));
+    const Form &form = choice.form;
+    if (form.sparse || form.algorithm)
+      op->setAttr(nn::algorithmAttr,
+                  StringAttr::get(op->getContext(),
+                                  form.sparse ? StringRef(nn::sparseName) : nn::nameOf(*form.algorithm)));
     nn::packed::setTiles(op, choice.tiles);
   }
 }
@@ -240,13 +253,8 @@ static Json jsonOf(ArrayRef<Measured> measured) {
 
 // The algorithms that are worth measuring, the default first. Where many tiles share the transformed weights,
 // nothing comes near the larger one.
-static SmallVector<std::optional<nn::Algorithm>> algorithmsOf(Operation *op,
-                                                              const nn::LayoutOptions &layout) {
-  auto conv = dyn_cast<nn::ConvOp>(op);
-  if (!conv)
-    return {std::nullopt};
-  SmallVector<nn::Algorithm> all = nn::algorithmsFor(conv, layout);
-  SmallVector<std::optional<nn::Algorithm>> algorithms(all.begin(), all.end());
+static SmallVector<nn::Algorithm> algorithmsOf(nn::ConvOp conv, const nn::LayoutOptions &layout) {
+  SmallVector<nn::Algorithm> algorithms = nn::algorithmsFor(conv, layout);
   ArrayRef<int64_t> y = cast<RankedTensorType>(conv.getY().getType()).getShape();
   if (algorithms.front() == nn::Algorithm::Winograd4 && y[2] * y[3] >= 256 &&
       cast<RankedTensorType>(conv.getW().getType()).getDimSize(1) >= 64)
@@ -255,10 +263,15 @@ static SmallVector<std::optional<nn::Algorithm>> algorithmsOf(Operation *op,
 }
 
 Json Portfolio::decide(const Layer &layer) {
-  SmallVector<std::optional<nn::Algorithm>> algorithms = algorithmsOf(layer.op, layout);
   SmallVector<SmallVector<Candidate>> byAlgorithm;
-  for (std::optional<nn::Algorithm> algorithm : algorithms)
-    byAlgorithm.push_back(candidatesOf(layer, algorithm));
+  if (auto conv = dyn_cast<nn::ConvOp>(layer.op))
+    for (nn::Algorithm algorithm : algorithmsOf(conv, layout))
+      byAlgorithm.push_back(candidatesOf(layer, {algorithm}));
+  else
+    byAlgorithm.push_back(candidatesOf(layer, {}));
+  // Strict is strict about what a zero makes of infinity, too.
+  if (!options.target.strict && findLayer(*layer.part)->hasAttr(nn::filledAttr))
+    byAlgorithm.push_back(candidatesOf(layer, {{}, /*sparse=*/true}));
   if (std::optional<Json> kept = cache.find(layer.signature)) {
     // Of another list of candidates it would be worth nothing.
     std::string chosen = kept->is_object() ? kept->value("chosen", "") : "";

@@ -5,6 +5,7 @@
 #include "tessera/transforms/nn/graph/Narrow.h"
 #include "tessera/transforms/nn/graph/Passes.h"
 #include "tessera/transforms/nn/graph/Patterns.h"
+#include "tessera/transforms/nn/graph/Sparse.h"
 #include "tessera/transforms/nn/packed/Packed.h"
 #include "tessera/transforms/nn/packed/Weights.h"
 
@@ -90,6 +91,17 @@ static void keepChoices(Operation *from, Operation *to) {
   for (StringRef name : {layerAttr, tilesAttr})
     if (Attribute attr = from->getAttr(name))
       to->setAttr(name, attr);
+}
+
+// A layer whose weights are mostly zero: without the zeros, where that was chosen.
+static Value chooseSparse(OpBuilder &b, Operation *from, Value y) {
+  auto choice = from->getAttrOfType<StringAttr>(algorithmAttr);
+  if (!markSparse(y.getDefiningOp()) || !choice || choice.getValue() != sparseName)
+    return y;
+  Operation *dense = y.getDefiningOp();
+  Value sparse = emitSparse(b, dense);
+  dense->erase();
+  return sparse;
 }
 
 bool Emitter::isPacked(ConvOp op) const {
@@ -178,7 +190,7 @@ bool Emitter::visitConv(ConvOp op) {
         constant(op.getLoc(), {ceilDiv(w[0], to), to}, packed::packBias(bytes.as<float>().data(), w[0], to));
   }
   Value x = get(op.getX(), from, padsOf(op));
-  Value y = emitConv(b, op, x, bias, to, algorithmOf(op, options));
+  Value y = chooseSparse(b, op, emitConv(b, op, x, bias, to, algorithmOf(op, options)));
   keepChoices(op, y.getDefiningOp());
   define(op.getY(), y);
   return true;
@@ -399,7 +411,8 @@ bool Emitter::visitMatmul(MatmulOp op) {
         constant(add.getLoc(), {panels, block}, packed::packBias(bytes.as<float>().data(), columns, block));
     replaced.insert(add);
   }
-  Value y = PackedMatmulOp::create(b, op.getLoc(), from ? from->value : plain(op.getA()), w, bias, columns);
+  Value y = chooseSparse(
+      b, op, PackedMatmulOp::create(b, op.getLoc(), from ? from->value : plain(op.getA()), w, bias, columns));
   keepChoices(op, y.getDefiningOp());
   (add ? add.getY() : op.getY()).replaceAllUsesWith(y);
   return true;
