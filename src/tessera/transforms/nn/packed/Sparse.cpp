@@ -126,6 +126,7 @@ Tiles packed::chooseSparse(PackedSparseOp op, const Machine &machine) {
   bool halo = op.getY().hasOneUse() && isa<HaloOp>(*op.getY().getUsers().begin());
   int64_t columns = y.size() == 2 ? 8 : halo ? y[3] : y[2] * y[3], least = INT64_MAX;
   Tiles best;
+  best.columns = 1;
   // A step loads its weights and finds its channel, whatever the tile.
   for (int64_t q = 1; q <= std::min(columns, machine.registers - 4); ++q)
     if (int64_t cost = columns / q * (q + 4) + (columns % q ? columns % q + 6 : 0); cost < least) {

@@ -150,9 +150,10 @@ void WinogradKernel::product(Value f, Value point, Value slot, int64_t tiles) {
 void WinogradKernel::multiply(Value f, Value count) {
   int64_t p = m.points * m.points, rest = t.rows;
   g.each(0, p, 1, [&](Value point) {
-    Value whole = g.mul(g.div(count, t.columns), t.columns);
+    // What is left in smaller steps, if there are any; the last may compute more than there is, into memory
+    // that nobody reads.
+    Value whole = rest < t.columns ? g.mul(g.div(count, t.columns), t.columns) : count;
     g.each(g.index(0), whole, t.columns, [&](Value slot) { product(f, point, slot, t.columns); });
-    // What is left in smaller steps; the last may compute more than there is, into memory that nobody reads.
     if (rest < t.columns)
       g.each(whole, count, rest, [&](Value slot) { product(f, point, slot, rest); });
   });
@@ -274,8 +275,12 @@ LogicalResult packed::lowerWinograd(RewriterBase &rewriter, PackedWinogradOp op,
 
 Tiles packed::chooseWinograd(PackedWinogradOp op, const Machine &machine, int64_t blocks, int64_t columns) {
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape(), y = typeOf(op.getY()).getShape();
-  int64_t tile = op.getTile(), points = w[1];
-  int64_t plane = ceilDiv(y[2], tile) * ceilDiv(y[3], tile);
+  int64_t tile = op.getTile(), points = w[1], rows = y[2], columnsOfPlane = y[3];
+  if (PackedPoolOp pool = findPool(op)) {
+    rows = typeOf(pool.getY()).getDimSize(2) * pool.getKernel()[0];
+    columnsOfPlane = typeOf(pool.getY()).getDimSize(3) * pool.getKernel()[1];
+  }
+  int64_t plane = ceilDiv(rows, tile) * ceilDiv(columnsOfPlane, tile);
   Tiles t;
   t.blocks = blocks ? blocks : w[0] % 2 ? 1 : 2;
   int64_t most = (machine.registers - t.blocks - 1) / t.blocks;
