@@ -33,6 +33,7 @@ ConvKernel ConvKernel::of(RewriterBase &rewriter, PackedConvOp op, const Input &
           op.getDilations()[0],
           op.getDilations()[1],
           op.getGroups() > 1 ? w[1] : 0,
+          {},
           {}};
 }
 
@@ -89,6 +90,8 @@ void ConvKernel::steps(Value n, Value f, Value row, Value column, int64_t tileRo
 
 void ConvKernel::tile(Value n, Value f, Value row, Value column, int64_t tileRows, int64_t tileColumns,
                       const Tiles &t) {
+  if (beforeTile)
+    beforeTile(f, row, column);
   SmallVector<Value> starts;
   for (int64_t k = 0; k < t.blocks; ++k)
     starts.push_back(bias.buffer ? cursorAt(g, bias, {g.add(f, k), g.index(0)}).load(g, 0, lanes)
@@ -216,7 +219,8 @@ Tiles packed::chooseConv(PackedConvOp op, const Machine &machine, int64_t onlyBl
     for (int64_t r = down; r <= std::min<int64_t>(rows, 7); r += down)
       for (int64_t q = across; q <= std::min<int64_t>(columns, 28); q += across) {
         if (fBlocks % blocks || (onlyBlocks && blocks != onlyBlocks) ||
-            r * q * blocks + blocks + 1 > machine.registers || (r > down && q < columns))
+            r * q * blocks + blocks + 1 > machine.registers || (r > down && q < columns) ||
+            (down * across > 1 && blocks == 1 && fBlocks % 2 == 0 && !onlyBlocks))
           continue;
         int64_t cost = 0;
         auto count = [&](int64_t tileRows, int64_t times) {

@@ -5,6 +5,8 @@
 
 #include "tessera/transforms/nn/packed/Products.h"
 
+#include <functional>
+
 namespace tessera::nn::packed {
 
 struct ConvKernel {
@@ -18,6 +20,8 @@ struct ConvKernel {
   int64_t strideH, strideW, dilationH, dilationW;
   int64_t firstBlock; ///< blocks of x between groups
   Value firstRow;     ///< where x is a strip: it holds one image from this row on
+  /// Called before each tile (block, row, column).
+  std::function<void(Value, Value, Value)> beforeTile;
 
   /// For x as it is, or somewhere else.
   static ConvKernel of(RewriterBase &rewriter, PackedConvOp op, const Input &x, Output &out, const Tiles &t);

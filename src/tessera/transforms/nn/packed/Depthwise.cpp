@@ -102,6 +102,16 @@ void DepthwiseKernel::part(Value n, Value block, Value from, Value to, Value las
     g.when(last, [&] { row(g.index(rows - rest), rest); });
 }
 
+void DepthwiseKernel::prefetch(Value n, Value row, int64_t rows, Value first, int64_t count) {
+  int64_t run = rows * strideH * x.memory.shape[3];
+  Value block = g.min(g.div(first, run), g.index(blocks - 1));
+  Value at = x.memory.offset(g, {n, block, g.add(g.mul(row, strideH), x.top)});
+  Cursor from = cursorAt(g, x.memory, g.add(at, g.mul(g.rem(first, run), lanes)));
+  for (int64_t i = 0; i < count; ++i)
+    memref::PrefetchOp::create(g.b, g.loc, from.view, ValueRange{g.index(i * lanes)}, /*isWrite=*/false,
+                               /*localityHint=*/2, /*isDataCache=*/true);
+}
+
 LogicalResult packed::lowerDepthwise(RewriterBase &rewriter, PackedDepthwiseOp op, const Tiles &tiles,
                                      std::string &why) {
   FailureOr<Output> output = Output::follow(rewriter, op, why);

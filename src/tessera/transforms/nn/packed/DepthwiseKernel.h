@@ -21,6 +21,9 @@ struct DepthwiseKernel {
   /// The rows [from, to) of one block; `last` says whether they are the plane's last ones. Others are whole
   /// tiles.
   void part(Value n, Value block, Value from, Value to, Value last, const Tiles &t);
+  /// Asks for the vectors [first, first + count) of those that `rows` rows of the result from `row` on read,
+  /// block by block.
+  void prefetch(Value n, Value row, int64_t rows, Value first, int64_t count);
 
 private:
   /// A vector of x in the type that is computed in.

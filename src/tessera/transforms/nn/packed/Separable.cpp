@@ -54,6 +54,10 @@ LogicalResult packed::lowerSeparable(RewriterBase &rewriter, PackedDepthwiseOp f
           parts = ceilDiv(rows, stripRows), blocks = typeOf(second.getW()).getDimSize(0);
   Memory memory{Value(), {1, depthwise.blocks, stripRows, columns, depthwise.lanes}};
   ConvKernel pointwise = ConvKernel::of(rewriter, second, {memory, 0, 0}, *output, b);
+  // While a strip is multiplied, what the next one reads comes closer, a few vectors with each tile.
+  int64_t across = ceilDiv(columns, b.columns), down = ceilDiv(stripRows, b.rows),
+          vectors = depthwise.blocks * stripRows * depthwise.strideH * depthwise.x.memory.shape[3],
+          each = std::min<int64_t>(ceilDiv(vectors, blocks / b.blocks * down * across), 64);
   g.tasks({getAsOpFoldResult(batch), rewriter.getIndexAttr(parts)}, [&](ValueRange ids) {
     Value n = ids[0], from = g.mul(ids[1], stripRows), to = g.min(g.add(from, stripRows), g.index(rows)),
           last = g.equal(ids[1], parts - 1);
@@ -61,6 +65,14 @@ LogicalResult packed::lowerSeparable(RewriterBase &rewriter, PackedDepthwiseOp f
     pointwise.firstRow = from;
     strip->redirect(pointwise.x.memory, from);
     g.each(0, depthwise.blocks, 1, [&](Value block) { depthwise.part(n, block, from, to, last, a); });
+    // The next image comes after the last strip.
+    Value next = arith::SelectOp::create(g.b, g.loc, last, g.add(n, 1), n),
+          nextRow = arith::SelectOp::create(g.b, g.loc, last, g.index(0), g.add(from, stripRows));
+    pointwise.beforeTile = [&, from, next, nextRow](Value f, Value row, Value column) {
+      Value tile = g.add(g.mul(g.div(f, b.blocks), down), g.div(g.sub(row, from), b.rows));
+      tile = g.add(g.mul(tile, across), g.div(column, b.columns));
+      depthwise.prefetch(next, nextRow, stripRows, g.mul(tile, each), each);
+    };
     g.each(0, blocks, b.blocks, [&](Value f) { pointwise.part(n, f, from, to, last, b); });
     if (output->hasHalo())
       g.each(0, blocks, 1, [&](Value f) { output->border(g, n, f, from, to); });
