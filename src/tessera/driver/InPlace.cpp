@@ -14,12 +14,19 @@ static bool isElementwise(linalg::GenericOp op) {
          op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity();
 }
 
+// Products of narrow elements may run by tiles, of which the last computes places of the one before again.
+static bool isNarrow(Operation &op) {
+  return isa<nn::PackedConvOp, nn::PackedMatmulOp>(op) &&
+         getElementTypeOrSelf(op.getOperand(0)) != getElementTypeOrSelf(op.getResult(0));
+}
+
 // The leaf has nothing that goes over its result twice, as sums over rows do.
 static bool isOnePass(dfg::NodeOp node) {
   return llvm::all_of(node.getBodyBlock()->without_terminator(), [](Operation &op) {
     if (auto generic = dyn_cast<linalg::GenericOp>(op))
       return isElementwise(generic);
-    return nn::packed::isPacked(&op) || isa<tensor::EmptyOp, tensor::DimOp, tensor::CastOp>(op) ||
+    return (nn::packed::isPacked(&op) && !isNarrow(op)) ||
+           isa<tensor::EmptyOp, tensor::DimOp, tensor::CastOp>(op) ||
            isa<arith::ArithDialect>(op.getDialect());
   });
 }
