@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The one precompiled header of the half without LLVM: what is dear to parse there. Each file still includes what it
-// uses; the gcc preset builds without this. Nothing of ours belongs here.
+// The one precompiled header of the half without LLVM: what is dear to parse there. Each file still includes
+// what it uses; the gcc preset builds without this. Nothing of ours belongs here.
 #pragma once
 
 #include <algorithm>

@@ -81,12 +81,23 @@ static void freeOrder(dfg::NodeOp node) {
   });
 }
 
-// Networks are judged by 1e-3, not by the last bit of an exponential or of a quotient.
+// Networks are judged by 1e-3, not by the last bit of an exponential or of the quotient beside it. Other
+// quotients stay exact: the scale of a quantisation is one, and its last bit decides which integer a tie
+// becomes.
 static void relaxFunctions(dfg::NodeOp node) {
-  node.walk([](Operation *op) {
-    if (isa<math::ExpOp, math::TanhOp, math::ErfOp, arith::DivFOp>(op))
-      op->setAttr(leaf::approximateAttr, UnitAttr::get(op->getContext()));
+  SmallVector<Operation *> quotients;
+  bool hasFunctions = false;
+  auto relax = [](Operation *op) { op->setAttr(leaf::approximateAttr, UnitAttr::get(op->getContext())); };
+  node.walk([&](Operation *op) {
+    if (isa<math::ExpOp, math::TanhOp, math::ErfOp>(op)) {
+      hasFunctions = true;
+      relax(op);
+    } else if (isa<arith::DivFOp>(op)) {
+      quotients.push_back(op);
+    }
   });
+  if (hasFunctions)
+    llvm::for_each(quotients, relax);
 }
 
 LogicalResult nn::lowerToLinalg(dfg::NodeOp node) {
