@@ -15,6 +15,7 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Linker/Linker.h"
@@ -80,19 +81,28 @@ static bool hasInstruction(const llvm::Function &f, function_ref<bool(const llvm
   return false;
 }
 
-// Machine.cpp leaves the instruction set for bf16 out because of its conversions. Where LLVM has none to make
-// it may have it: what multiplies bf16 needs it, and without it a choice between vectors of bf16 is made
-// element by element. Whom a function may be inlined into has it, too.
+// Machine.cpp leaves the instruction set for bf16 out because its conversions flush what is denormal. What
+// multiplies bf16 needs it, and without it a choice between vectors of bf16 is made element by element: where
+// bf16 is only moved, LLVM has nothing to convert. Whom a function may be inlined into has it, too.
 static bool mayHaveBf16(const llvm::Function &f, const Machine &machine) {
   auto isBf16 = [](const llvm::Type *type) { return type->getScalarType()->isBFloatTy(); };
+  auto multiplies = [](const llvm::Instruction &i) {
+    auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&i);
+    return call && call->getCalledFunction()->getName().starts_with("llvm.x86.avx512bf16.");
+  };
   auto touches = [&](const llvm::Instruction &i) {
     return isBf16(i.getType()) ||
            llvm::any_of(i.operands(), [&](const llvm::Use &use) { return isBf16(use->getType()); });
   };
-  auto converts = [&](const llvm::Instruction &i) {
-    return isBf16(i.getType()) && llvm::isa<llvm::FPTruncInst, llvm::SIToFPInst, llvm::UIToFPInst>(i);
+  auto computes = [&](const llvm::Instruction &i) {
+    return isBf16(i.getType()) &&
+           !llvm::isa<llvm::LoadInst, llvm::PHINode, llvm::SelectInst, llvm::BitCastInst, llvm::FreezeInst,
+                      llvm::ShuffleVectorInst, llvm::InsertElementInst, llvm::ExtractElementInst>(i) &&
+           !(llvm::isa<llvm::IntrinsicInst>(i) &&
+             llvm::cast<llvm::IntrinsicInst>(i).getIntrinsicID() == llvm::Intrinsic::masked_load);
   };
-  return machine.has("avx512bf16") && hasInstruction(f, touches) && !hasInstruction(f, converts);
+  return machine.has("avx512bf16") &&
+         (hasInstruction(f, multiplies) || (hasInstruction(f, touches) && !hasInstruction(f, computes)));
 }
 
 // Everything for the machine's CPU; nothing is visible but the kernels.
