@@ -159,17 +159,8 @@ LogicalResult packed::lowerConv(RewriterBase &rewriter, PackedConvOp op, const T
   int64_t perPart = std::max<int64_t>(1, tiles.task);
   if (flat)
     rowTasks = std::max<int64_t>(1, ceilDiv(k.columns / t.columns, perPart));
-  OpFoldResult n = getAsOpFoldResult(batch), f = rewriter.getIndexAttr(blockTasks),
-               r = rewriter.getIndexAttr(rowTasks);
-  SmallVector<OpFoldResult> extents = t.split == 1   ? SmallVector<OpFoldResult>{f, n, r}
-                                      : t.split == 2 ? SmallVector<OpFoldResult>{n, f, r}
-                                                     : SmallVector<OpFoldResult>{n, r, f};
-  g.tasks(extents, [&](ValueRange ids) {
-    Value image = ids[t.split == 1 ? 1 : 0], part = ids[t.split ? 2 : 1],
-          block = g.mul(ids[t.split == 1   ? 0
-                            : t.split == 2 ? 1
-                                           : 2],
-                        t.blocks);
+  g.tasks(t.split, batch, blockTasks, rowTasks, [&](Value image, Value group, Value part) {
+    Value block = g.mul(group, t.blocks);
     if (flat) {
       // Whole tiles of this part; the rest of the row belongs to the last one.
       int64_t whole = k.columns / t.columns * t.columns;

@@ -279,18 +279,9 @@ LogicalResult packed::lowerConvByTiles(RewriterBase &rewriter, PackedConvOp op, 
     rowTasks = std::max<int64_t>(1, ceilDiv(groups, t.task));
   Type wide = typeOf(op.getY()).getElementType();
   bool small = window.rows * window.columns <= smallPlane && rowTasks == 1 && t.split == 1;
-  OpFoldResult n = getAsOpFoldResult(batch),
-               f = rewriter.getIndexAttr(tilesOfGroup * int64_t(op.getGroups()) / t.blocks),
-               r = rewriter.getIndexAttr(rowTasks);
-  SmallVector<OpFoldResult> extents = t.split == 1   ? SmallVector<OpFoldResult>{f, n, r}
-                                      : t.split == 2 ? SmallVector<OpFoldResult>{n, f, r}
-                                                     : SmallVector<OpFoldResult>{n, r, f};
-  g.tasks(extents, [&](ValueRange ids) {
-    Value image = ids[t.split == 1 ? 1 : 0], part = ids[t.split ? 2 : 1],
-          channel = g.mul(ids[t.split == 1   ? 0
-                              : t.split == 2 ? 1
-                                             : 2],
-                          product.width());
+  int64_t channels = tilesOfGroup * int64_t(op.getGroups()) / t.blocks;
+  g.tasks(t.split, batch, channels, rowTasks, [&](Value image, Value tile, Value part) {
+    Value channel = g.mul(tile, product.width());
     Value from = g.mul(part, taskRows), to = g.min(g.add(from, taskRows), g.index(window.rows));
     auto alone = [&] {
       k.setUp(wide);

@@ -65,6 +65,17 @@ void Gen::tasks(ArrayRef<OpFoldResult> extents, function_ref<void(ValueRange)> b
   body(forall.getInductionVars());
 }
 
+void Gen::tasks(int64_t split, Value images, int64_t channels, int64_t parts,
+                function_ref<void(Value image, Value channel, Value part)> body) {
+  OpFoldResult n = getAsOpFoldResult(images), f = b.getIndexAttr(channels), r = b.getIndexAttr(parts);
+  if (split == 1)
+    tasks({f, n, r}, [&](ValueRange ids) { body(ids[1], ids[0], ids[2]); });
+  else if (split == 2)
+    tasks({n, f, r}, [&](ValueRange ids) { body(ids[0], ids[1], ids[2]); });
+  else
+    tasks({n, r, f}, [&](ValueRange ids) { body(ids[0], ids[2], ids[1]); });
+}
+
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//

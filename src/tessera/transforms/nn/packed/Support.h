@@ -59,6 +59,10 @@ struct Gen {
   void when(Value condition, function_ref<void()> then);
   /// The outermost loop, over tasks.
   void tasks(ArrayRef<OpFoldResult> extents, function_ref<void(ValueRange)> body);
+  /// Tasks of a convolution: its images, groups of channels and parts of the rows, in the order that
+  /// `Tiles::split` asks for.
+  void tasks(int64_t split, Value images, int64_t channels, int64_t parts,
+             function_ref<void(Value image, Value channel, Value part)> body);
 };
 
 /// Memory whose extents behind the first are static: N x … in rows of the innermost one.
