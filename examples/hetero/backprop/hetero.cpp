@@ -49,4 +49,4 @@ void Backprop::hetero() {
   __hetero_wait(run);
 }
 
-HARNESS_MAIN(Backprop, "backprop", 1024)
+HARNESS_MAIN(Backprop, "backprop", 3300)

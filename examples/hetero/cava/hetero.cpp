@@ -130,4 +130,4 @@ void Cava::hetero() {
   __hetero_wait(run);
 }
 
-HARNESS_MAIN(Cava, "cava", 15)
+HARNESS_MAIN(Cava, "cava", 36)

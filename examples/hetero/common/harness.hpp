@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What every program here needs around its kernels: options, inputs, checks, and fair timing.
 //
-// A program defines a class with
-//   static P load(const std::string &dir);     the input of the benchmark's data folder (or a small generated
-//   one) static P generate(long scale);             a larger input from a fixed seed void reset(); outputs as
-//   before the first run void hetero(); void openmp();              one run each std::string check() const;
-//   empty, or what is wrong, by a reference that no kernel shares
+// A program defines a class P with
+//   - static P load(const std::string &dir): the input of the benchmark's data folder, or a small generated
+//   one;
+//   - static P generate(long scale): a larger input from a fixed seed, on which one run takes 20 ms or more;
+//   - void reset(): outputs as before the first run;
+//   - void hetero(), void openmp(): one run each;
+//   - std::string check() const: empty, or what is wrong, by a reference that no kernel shares;
 // and says HARNESS_MAIN(P, "name", default scale).
 #pragma once
 

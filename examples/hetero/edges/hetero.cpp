@@ -79,4 +79,4 @@ void Edges::hetero() {
   __hetero_wait(stream);
 }
 
-HARNESS_MAIN(Edges, "edges", 24)
+HARNESS_MAIN(Edges, "edges", 60)

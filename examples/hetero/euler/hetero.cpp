@@ -93,4 +93,4 @@ void Euler::hetero() {
   }
 }
 
-HARNESS_MAIN(Euler, "euler", 14)
+HARNESS_MAIN(Euler, "euler", 33)

@@ -28,4 +28,4 @@ void Histo::hetero() {
   __hetero_wait(run);
 }
 
-HARNESS_MAIN(Histo, "histo", 200)
+HARNESS_MAIN(Histo, "histo", 800)

@@ -32,4 +32,4 @@ void Hotspot::hetero() {
   }
 }
 
-HARNESS_MAIN(Hotspot, "hotspot", 64)
+HARNESS_MAIN(Hotspot, "hotspot", 92)

@@ -44,4 +44,4 @@ void Kmeans::hetero() {
   }
 }
 
-HARNESS_MAIN(Kmeans, "kmeans", 60)
+HARNESS_MAIN(Kmeans, "kmeans", 340)

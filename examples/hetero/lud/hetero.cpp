@@ -66,4 +66,4 @@ void Lud::hetero() {
   }
 }
 
-HARNESS_MAIN(Lud, "lud", 1200)
+HARNESS_MAIN(Lud, "lud", 1450)

@@ -41,4 +41,4 @@ void MriQ::hetero() {
   __hetero_wait(run);
 }
 
-HARNESS_MAIN(MriQ, "mri-q", 24)
+HARNESS_MAIN(MriQ, "mri-q", 36)

@@ -113,4 +113,4 @@ void PreEuler::hetero() {
   }
 }
 
-HARNESS_MAIN(PreEuler, "pre-euler", 14)
+HARNESS_MAIN(PreEuler, "pre-euler", 20)

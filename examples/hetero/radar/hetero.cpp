@@ -57,4 +57,4 @@ void Radar::hetero() {
   __hetero_wait(run);
 }
 
-HARNESS_MAIN(Radar, "radar", 160)
+HARNESS_MAIN(Radar, "radar", 360)

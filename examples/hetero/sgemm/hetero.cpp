@@ -24,4 +24,4 @@ void Sgemm::hetero() {
   __hetero_wait(run);
 }
 
-HARNESS_MAIN(Sgemm, "sgemm", 1000)
+HARNESS_MAIN(Sgemm, "sgemm", 1250)

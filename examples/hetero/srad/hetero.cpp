@@ -66,4 +66,4 @@ void Srad::hetero() {
   }
 }
 
-HARNESS_MAIN(Srad, "srad", 100)
+HARNESS_MAIN(Srad, "srad", 112)

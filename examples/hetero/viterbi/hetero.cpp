@@ -45,4 +45,4 @@ void Viterbi::hetero() {
   __hetero_wait(run);
 }
 
-HARNESS_MAIN(Viterbi, "viterbi", 60)
+HARNESS_MAIN(Viterbi, "viterbi", 440)
