@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The numbered rules of what may stand only inside a leaf, among them that all instances of a grid meet at
 // the same barriers.
+#include "tessera/ir/dfg/DfgNames.h"
 #include "tessera/ir/dfg/DfgVerify.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -194,6 +195,14 @@ LogicalResult dfg::verifyBarriers(NodeOp leaf) {
       std::string why = whyDivergent(around, divergence);
       if (why.empty())
         continue;
+      if (isFromSource(leaf)) {
+        auto diag = emitError(barrier.getLoc())
+                    << "not all iterations of " << describe(leaf) << " may reach this barrier (dfg-b2)";
+        diag.attachNote(around->getLoc()) << "what is decided here may differ between them; let all "
+                                             "iterations pass the barrier, and put the "
+                                             "condition around what stands before and after it";
+        return diag;
+      }
       auto diag = barrier.emitOpError()
                   << "expected all instances to reach a barrier, but it stands in " << why << " (dfg-b2)";
       diag.attachNote(around->getLoc())

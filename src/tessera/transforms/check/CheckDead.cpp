@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Warnings dfg-w1 to dfg-w6: what nobody uses. What to do about it is for the passes that remove dead nodes.
-#include "tessera/ir/dfg/Dfg.h"
+#include "tessera/ir/dfg/DfgNames.h"
 #include "tessera/transforms/check/Passes.h"
 
 namespace tessera {
@@ -13,7 +13,7 @@ using namespace tessera::dfg;
 
 static std::string describe(Operation *op) {
   if (auto node = dyn_cast<NodeOp>(op))
-    return ("node '" + node.getName() + "'").str();
+    return dfg::describe(node);
   return ("the call of '" + cast<CallOp>(op).getCallee() + "'").str();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rules dfg-p1 and dfg-p2: two instances that meet in one element of a port or of scratch memory. Each
 // question is a set of integer points, both instances' variables side by side; a point in it is the witness.
+#include "tessera/ir/dfg/DfgNames.h"
 #include "tessera/transforms/check/Affine.h"
 #include "tessera/transforms/check/MemoryUses.h"
 #include "tessera/transforms/check/Passes.h"
@@ -231,33 +232,31 @@ private:
       }
     if (undecided) {
       auto diag = undecided->a->use.op->emitRemark()
-                  << "could not decide whether instances race on " << describe(*undecided->a) << ": "
-                  << undecided->why << " (dfg-p2)";
+                  << "could not decide whether " << word(undecided->a->leaf) << "s race on "
+                  << describeMemory(undecided->a->leaf, undecided->a->local) << ": " << undecided->why
+                  << " (dfg-p2)";
       if (undecided->b->use.op != undecided->a->use.op)
         diag.attachNote(undecided->b->use.op->getLoc()) << "the other access is here";
     }
     return true;
   }
 
-  static std::string describe(const Access &access) {
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    if (auto arg = dyn_cast<BlockArgument>(access.local))
-      os << "port #" << arg.getArgNumber() - dfg::NodeOp(access.leaf).getRank();
-    else
-      os << "scratch memory";
-    os << " of node '" << dfg::NodeOp(access.leaf).getName() << "'";
-    return text;
-  }
-
-  void report(const Finding &finding) {
-    auto diag = finding.a->use.op->emitOpError() << finding.text << " (dfg-p1)";
-    if (finding.b->use.op != finding.a->use.op)
+  static void report(const Finding &finding) {
+    const Access &a = *finding.a;
+    bool fromSource = isFromSource(a.leaf);
+    auto diag = fromSource ? emitError(a.use.op->getLoc()) : a.use.op->emitOpError();
+    diag << finding.text << " (dfg-p1)";
+    if (finding.b->use.op != a.use.op)
       diag.attachNote(finding.b->use.op->getLoc()) << "the other access is here";
-    diag.attachNote(finding.a->local.getLoc()) << "the memory is here; give each instance elements of its "
-                                                  "own, combine their values (an 'acc' port; in C++ '+=' and "
-                                                  "the like), use an atomic operation, or put a barrier "
-                                                  "between the accesses";
+    if (fromSource)
+      diag.attachNote(a.local.getLoc())
+          << "the memory is declared here; let each iteration write elements of its own, combine their "
+             "values ('+=' "
+             "and the like), use an atomic operation, or put '__hetero_barrier()' between the accesses";
+    else
+      diag.attachNote(a.local.getLoc()) << "the memory is here; give each instance elements of its own, "
+                                           "combine their values (an 'acc' port), use "
+                                           "an atomic operation, or put a barrier between the accesses";
   }
 
   // The replicated nodes around an access whose instances share the memory, outermost first.
@@ -516,6 +515,8 @@ private:
     return value;
   }
 
+  static StringRef word(dfg::NodeOp leaf) { return isFromSource(leaf) ? "iteration" : "instance"; }
+
   std::string describeWitness(const Access &a, const Access &b, ArrayRef<int64_t> sample, Columns &columns) {
     std::string text;
     llvm::raw_string_ostream os(text);
@@ -526,18 +527,27 @@ private:
       });
       os << ")";
     };
+    StringRef one = word(a.leaf);
     bool bothWrite = a.use.writes && b.use.writes;
-    os << (bothWrite ? "instances " : "instance ");
+    os << one << (bothWrite ? "s " : " ");
     tuple(a.state, 0, false);
-    os << (bothWrite ? " and " : a.use.writes ? " writes and instance " : " reads and instance ");
+    os << (bothWrite ? " and " : a.use.writes ? " writes and " : " reads and ");
+    if (!bothWrite)
+      os << one << " ";
     tuple(b.state, 1, false);
-    os << (bothWrite ? " both write" : b.use.writes ? " writes" : " reads") << " element [";
-    llvm::interleaveComma(a.subscripts, os,
-                          [&](const auto &sub) { os << evaluate(*sub, 0, sample, columns); });
-    os << "] of " << describe(a);
+    os << (bothWrite ? " both write " : b.use.writes ? " writes " : " reads ");
+    SmallVector<int64_t> subscripts;
+    for (const std::optional<Linear> &sub : a.subscripts)
+      subscripts.push_back(evaluate(*sub, 0, sample, columns));
+    os << describeElement(a.leaf, a.local, subscripts);
+    if (!dfg::getVariable(a.local).empty())
+      os << " in " << dfg::describe(a.leaf);
     if (llvm::any_of(a.state.grid, [](const auto &dim) { return !dim.second.isConstant(); })) {
-      os << ", e.g. for extents ";
+      bool fromSource = isFromSource(a.leaf);
+      os << (fromSource ? ", e.g. of " : ", e.g. for extents ");
       tuple(a.state, 0, true);
+      if (fromSource)
+        os << " iterations";
     }
     return text;
   }

@@ -3,7 +3,7 @@
 
 // b[i] = b[i + 1]: the neighbour may have been there already.
 dfg.graph @shift(%b: memref<?xf32>, %n: index) -> memref<?xf32> {
-  // expected-note @+1 {{the memory is here; give each instance elements of its own, combine their values (an 'acc' port; in C++ '+=' and the like), use an atomic operation, or put a barrier between the accesses}}
+  // expected-note @+1 {{the memory is here; give each instance elements of its own, combine their values (an 'acc' port), use an atomic operation, or put a barrier between the accesses}}
   %b1 = dfg.node @shift grid(%i = %n) (inout %p = %b : memref<?xf32>) {
     %one = arith.constant 1 : index
     %j = arith.addi %i, %one : index
