@@ -166,6 +166,8 @@ RValue Translator::emitBinary(const clang::BinaryOperator *op) {
     return RValue::of(kind == clang::BO_LAnd ? emitIf(left, right, known) : emitIf(left, known, right));
   }
   const clang::Expr *lhs = op->getLHS(), *rhs = op->getRHS();
+  if (lhs->getType()->isAnyComplexType() || rhs->getType()->isAnyComplexType())
+    return emitComplex(op);
   bool leftPointer = lhs->getType()->isPointerType() || lhs->getType()->isNullPtrType(),
        rightPointer = rhs->getType()->isPointerType() || rhs->getType()->isNullPtrType();
   if (op->isComparisonOp() && (leftPointer || rightPointer))
@@ -212,6 +214,8 @@ RValue Translator::emitAssign(const clang::BinaryOperator *op, Place *written) {
 RValue Translator::emitCompound(const clang::CompoundAssignOperator *op, Place *written) {
   clang::BinaryOperatorKind kind = clang::BinaryOperator::getOpForCompoundAssignment(op->getOpcode());
   clang::QualType type = op->getLHS()->getType();
+  if (type->isAnyComplexType() || op->getRHS()->getType()->isAnyComplexType())
+    return emitComplex(op, written);
   if (type->isPointerType()) {
     Value index = emitIndex(op->getRHS());
     Place place = emitPlace(op->getLHS());
@@ -251,6 +255,9 @@ RValue Translator::emitCompound(const clang::CompoundAssignOperator *op, Place *
 
 RValue Translator::emitUnary(const clang::UnaryOperator *op, Place *written) {
   clang::QualType type = op->getSubExpr()->getType();
+  if (type->isAnyComplexType())
+    if (std::optional<RValue> value = emitComplex(op))
+      return *value;
   switch (op->getOpcode()) {
   case clang::UO_Plus:
     return emit(op->getSubExpr());
@@ -391,6 +398,8 @@ RValue Translator::emitCast(const clang::CastExpr *cast) {
   case clang::CK_LValueBitCast:
     return load(emitPlace(cast), cast->getExprLoc());
   default:
+    if (std::optional<RValue> value = emitComplexCast(cast))
+      return *value;
     break;
   }
   unsupported(cast->getExprLoc(), Twine("a conversion of the kind '") + cast->getCastKindName() + "'",

@@ -101,6 +101,9 @@ Place Translator::emitPlace(const clang::Expr *expr) {
     }
     case clang::UO_Extension:
       return emitPlace(unary->getSubExpr());
+    case clang::UO_Real:
+    case clang::UO_Imag:
+      return emitPart(unary);
     default:
       break;
     }
@@ -232,6 +235,9 @@ RValue Translator::emit(const clang::Expr *expr) {
     }
     return RValue::of(arith::ConstantOp::create(b, current, b.getFloatAttr(type, literal->getValue())));
   }
+  if (const auto *literal = dyn_cast<clang::ImaginaryLiteral>(expr))
+    if (std::optional<RValue> value = emitConstant(literal))
+      return *value;
   if (const auto *literal = dyn_cast<clang::CXXBoolLiteralExpr>(expr))
     return RValue::of(constant(type, literal->getValue()));
   if (const auto *literal = dyn_cast<clang::CharacterLiteral>(expr))
@@ -421,7 +427,7 @@ std::optional<RValue> Translator::emitConstant(const clang::Expr *expr) {
   clang::Expr::EvalResult result;
   if (expr->isValueDependent() || !expr->EvaluateAsRValue(result, ast) || result.HasSideEffects)
     return std::nullopt;
-  if (!result.Val.isInt() && !result.Val.isFloat() && !result.Val.isStruct())
+  if (!result.Val.isInt() && !result.Val.isFloat() && !result.Val.isStruct() && !result.Val.isComplexFloat())
     return std::nullopt;
   return fromConstant(result.Val, expr->getType(), expr->getBeginLoc());
 }
@@ -434,6 +440,13 @@ RValue Translator::fromConstant(const clang::APValue &value, clang::QualType typ
   if (value.isFloat() && scalar)
     return RValue::of(arith::ConstantOp::create(b, current, b.getFloatAttr(scalar, value.getFloat())));
   RValue result;
+  if (value.isComplexFloat()) {
+    Type part = valueType(getPartType(type), b.getContext(), ast);
+    result.kind = RValue::Aggregate;
+    for (const APFloat &number : {value.getComplexFloatReal(), value.getComplexFloatImag()})
+      result.parts.push_back(
+          RValue::of(arith::ConstantOp::create(b, current, b.getFloatAttr(part, number)).getResult()));
+  }
   if (value.isStruct()) {
     result.kind = RValue::Aggregate;
     const auto *record = type->getAsCXXRecordDecl();

@@ -72,6 +72,15 @@ void Translator::initializeList(const Place &place, const clang::InitListExpr *l
           list->getBeginLoc());
     return;
   }
+  if (!getPartType(place.type).isNull()) {
+    RValue value = zeroOf(place.type, list->getBeginLoc());
+    if (list->getNumInits() == 1)
+      value = emit(list->getInit(0));
+    for (unsigned i = 0; i < 2 && list->getNumInits() == 2; ++i)
+      value.parts[i] = RValue::of(emitScalar(list->getInit(i)));
+    store(place, value, list->getBeginLoc());
+    return;
+  }
   if (const auto *array = ast.getAsConstantArrayType(place.type)) {
     clang::QualType element = array->getElementType();
     uint64_t each = ast.getTypeSizeInChars(element).getQuantity() / place.object->unit.bytes;

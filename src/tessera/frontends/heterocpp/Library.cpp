@@ -6,6 +6,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "clang/Basic/Builtins.h"
 #include "llvm/ADT/StringSwitch.h"
+#include <cmath>
 
 using namespace tessera;
 using namespace tessera::heterocpp;
@@ -41,6 +42,8 @@ std::optional<RValue> Translator::emitLibrary(const clang::CallExpr *call,
       name.starts_with("__hpvm__atomic_"))
     return emitAtomic(name, call);
   name.consume_front("__builtin_");
+  if (std::optional<RValue> value = emitComplexMath(name, call))
+    return value;
   if (name == "expect" || name == "assume_aligned" || name == "launder" || name == "expect_with_probability")
     return emit(call->getArg(0));
   if (name == "assume" || name == "unreachable" || name == "__assert_fail" || name == "__glibcxx_assert_fail")
@@ -215,6 +218,71 @@ Value Translator::hypotenuse(Value x, Value y) {
   return arith::SelectOp::create(b, current, infinite, infinity, result);
 }
 
+// x * 2^n, rounded once: powers that are no number of the type are applied in up to three steps, of which
+// only the last rounds.
+Value Translator::scale(Value x, Value n) {
+  auto type = cast<FloatType>(x.getType());
+  Type integer = n.getType(), bits = b.getIntegerType(type.getWidth());
+  int digits = type.getFPMantissaWidth(), most = (1 << (type.getWidth() - digits - 1)) - 1, least = 1 - most;
+  auto step = [&](arith::CmpIPredicate beyond, int limit, int by) {
+    Value isBeyond = arith::CmpIOp::create(b, current, beyond, n, constant(integer, limit));
+    Value power = arith::ConstantOp::create(b, current, b.getFloatAttr(type, std::ldexp(1.0, by)));
+    x = arith::SelectOp::create(b, current, isBeyond, arith::MulFOp::create(b, current, x, power), x);
+    n = arith::SelectOp::create(b, current, isBeyond,
+                                arith::SubIOp::create(b, current, n, constant(integer, by)), n);
+  };
+  for (int i = 0; i < 2; ++i) {
+    step(arith::CmpIPredicate::sgt, most, most);
+    step(arith::CmpIPredicate::slt, least, least + digits);
+  }
+  n = arith::MinSIOp::create(b, current, n, constant(integer, most));
+  n = arith::MaxSIOp::create(b, current, n, constant(integer, least));
+  Value exponent = arith::AddIOp::create(b, current, n, constant(integer, most));
+  if (integer != bits)
+    exponent = bits.getIntOrFloatBitWidth() > integer.getIntOrFloatBitWidth()
+                   ? arith::ExtUIOp::create(b, current, bits, exponent).getResult()
+                   : arith::TruncIOp::create(b, current, bits, exponent).getResult();
+  Value shifted = arith::ShLIOp::create(b, current, exponent, constant(bits, digits - 1));
+  return arith::MulFOp::create(b, current, x, arith::BitcastOp::create(b, current, type, shifted));
+}
+
+// x = fraction * 2^exponent, with a fraction of at least a half and below one.
+std::pair<Value, Value> Translator::splitExponent(Value x) {
+  using P = arith::CmpIPredicate;
+  auto type = cast<FloatType>(x.getType());
+  Type bits = b.getIntegerType(type.getWidth());
+  int digits = type.getFPMantissaWidth(), most = (1 << (type.getWidth() - digits - 1)) - 1;
+  uint64_t mask = 2 * uint64_t(most) + 1;
+  auto exponentOf = [&](Value v) -> Value {
+    Value all = arith::BitcastOp::create(b, current, bits, v);
+    Value high = arith::ShRUIOp::create(b, current, all, constant(bits, digits - 1));
+    return arith::AndIOp::create(b, current, high, constant(bits, mask));
+  };
+  // A number without a leading one gets one first.
+  Value isSmall = arith::CmpIOp::create(b, current, P::eq, exponentOf(x), constant(bits, 0));
+  Value power = arith::ConstantOp::create(b, current, b.getFloatAttr(type, std::ldexp(1.0, digits)));
+  Value whole = arith::SelectOp::create(b, current, isSmall, arith::MulFOp::create(b, current, x, power), x);
+  Value found = exponentOf(whole);
+  Value shift = arith::SelectOp::create(b, current, isSmall, constant(bits, most - 1 + digits),
+                                        constant(bits, most - 1));
+  Value exponent = arith::SubIOp::create(b, current, found, shift);
+  Value rest = arith::AndIOp::create(b, current, arith::BitcastOp::create(b, current, bits, whole),
+                                     constant(bits, int64_t(~(mask << (digits - 1)))));
+  Value fraction =
+      arith::OrIOp::create(b, current, rest, constant(bits, int64_t(uint64_t(most - 1) << (digits - 1))));
+  // Zero, infinity and what is no number stay what they are.
+  Value isSpecial =
+      arith::OrIOp::create(b, current, arith::CmpIOp::create(b, current, P::eq, found, constant(bits, mask)),
+                           arith::CmpFOp::create(b, current, arith::CmpFPredicate::OEQ, x, zero(type)));
+  Value result =
+      arith::SelectOp::create(b, current, isSpecial, x, arith::BitcastOp::create(b, current, type, fraction));
+  exponent = arith::SelectOp::create(b, current, isSpecial, constant(bits, 0), exponent);
+  if (Type integer = b.getI32Type(); bits != integer)
+    exponent = type.getWidth() > 32 ? arith::TruncIOp::create(b, current, integer, exponent).getResult()
+                                    : arith::ExtSIOp::create(b, current, integer, exponent).getResult();
+  return {result, exponent};
+}
+
 std::optional<RValue> Translator::emitMath(StringRef name, const clang::CallExpr *call) {
   if (call->getNumArgs() == 0 || call->getNumArgs() > 3)
     return std::nullopt;
@@ -261,6 +329,20 @@ std::optional<RValue> Translator::emitMath(StringRef name, const clang::CallExpr
     }
     if (base == "hypot") {
       return RValue::of(hypotenuse(floating(0), floating(1)));
+    }
+    if (base == "ldexp" || base == "scalbn" || base == "scalbln")
+      return RValue::of(scale(floating(0), emitScalar(call->getArg(1))));
+    if (base == "frexp") {
+      auto [fraction, exponent] = splitExponent(floating(0));
+      store(resolve(emit(call->getArg(1)).place), RValue::of(exponent), call->getExprLoc());
+      return RValue::of(fraction);
+    }
+    if (name == "modf" || name == "modff") {
+      Value v = floating(0), whole = math::TruncOp::create(b, current, v);
+      store(resolve(emit(call->getArg(1)).place), RValue::of(whole), call->getExprLoc());
+      Value rest = arith::SelectOp::create(b, current, math::IsInfOp::create(b, current, v), zero(type),
+                                           arith::SubFOp::create(b, current, v, whole));
+      return RValue::of(math::CopySignOp::create(b, current, rest, v));
     }
   }
   if (count == 3 && isa_and_present<FloatType>(type) && base == "fma")

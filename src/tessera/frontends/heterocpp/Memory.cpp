@@ -15,7 +15,7 @@ Value Translator::constantIndex(int64_t v) { return arith::ConstantIndexOp::crea
 Value Translator::zero(Type type) { return arith::ConstantOp::create(b, current, b.getZeroAttr(type)); }
 
 Object *Translator::makeObject(Value memory, Unit unit, const clang::ValueDecl *decl) {
-  objects.push_back({memory, unit, decl});
+  objects.push_back({memory, unit, decl, memory ? LocationAttr(memory.getLoc()) : LocationAttr(current)});
   return &objects.back();
 }
 
@@ -36,12 +36,12 @@ std::unique_ptr<Storage> Translator::makeStorage(clang::QualType type, clang::So
   } else if (Type value = valueType(type, b.getContext(), ast)) {
     storage->kind = Storage::Scalar;
     storage->slot = newSlot(zero(value));
-  } else if (const auto *record = type->getAsCXXRecordDecl(); record && !record->isUnion()) {
-    if (record->isPolymorphic())
+  } else if (auto pieces = getPieces(type, ast)) {
+    if (const auto *record = type->getAsCXXRecordDecl(); record && record->isPolymorphic())
       unsupported(at, "an object of the class '" + record->getNameAsString() + "' with virtual functions",
                   "use a class without them, or a template");
     storage->kind = Storage::Aggregate;
-    for (const Member &member : getMembers(record, ast))
+    for (const Member &member : *pieces)
       storage->parts.push_back(makeStorage(member.type, at));
   } else {
     storage->kind = Storage::Memory;
@@ -264,9 +264,9 @@ RValue Translator::zeroOf(clang::QualType type, clang::SourceLocation at) {
   RValue result;
   if (type->isPointerType() || type->isNullPtrType()) {
     result.kind = RValue::Pointer;
-  } else if (const auto *record = type->getAsCXXRecordDecl(); record && !record->isUnion()) {
+  } else if (auto pieces = getPieces(type, ast)) {
     result.kind = RValue::Aggregate;
-    for (const Member &member : getMembers(record, ast))
+    for (const Member &member : *pieces)
       result.parts.push_back(zeroOf(member.type, at));
   }
   return result;
@@ -333,9 +333,9 @@ RValue Translator::load(const Place &from, clang::SourceLocation at) {
     return zeroOf(type, at);
   }
   RValue result;
-  if (const auto *record = type->getAsCXXRecordDecl(); record && !record->isUnion()) {
+  if (auto pieces = getPieces(type, ast)) {
     result.kind = RValue::Aggregate;
-    for (const Member &member : getMembers(record, ast)) {
+    for (const Member &member : *pieces) {
       Place part{member.type, nullptr, place.object, place.offset};
       if (member.offset)
         part.offset = arith::AddIOp::create(b, current, place.offset,
@@ -434,10 +434,10 @@ void Translator::store(const Place &to, const RValue &value, clang::SourceLocati
     unsupported(at, "a pointer that is written to memory", "store an index instead");
     return;
   }
-  const auto *record = place.type->getAsCXXRecordDecl();
-  if (!record)
+  auto pieces = getPieces(place.type, ast);
+  if (!pieces)
     return;
-  for (auto [member, v] : llvm::zip(getMembers(record, ast), value.parts)) {
+  for (auto [member, v] : llvm::zip(*pieces, value.parts)) {
     Place part{member.type, nullptr, place.object, place.offset};
     if (member.offset)
       part.offset = arith::AddIOp::create(b, current, place.offset,

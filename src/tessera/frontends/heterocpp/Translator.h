@@ -5,7 +5,7 @@
 //
 // Each part of the language has a file: Memory.cpp (objects, places, loads and stores), Control.cpp (branches
 // and loops over slots), Statements.cpp, Expressions.cpp, Arithmetic.cpp, Calls.cpp, Library.cpp (what C++'s
-// library has in MLIR), Atomics.cpp, Combiners.cpp, Initializers.cpp.
+// library has in MLIR), Atomics.cpp, Combiners.cpp, Initializers.cpp, Complex.cpp.
 #pragma once
 
 #include "tessera/frontends/heterocpp/Diag.h"
@@ -29,6 +29,7 @@ struct Object {
   Value memory; ///< a memref of rank 1, or a constant tensor
   Unit unit;
   const clang::ValueDecl *decl = nullptr; ///< for messages
+  LocationAttr at = {};                   ///< where it is declared, and its name
 };
 
 /// What an lvalue names: a variable (or a part of one) that lives in slots, or memory.
@@ -217,6 +218,19 @@ protected:
   Value truncate(Value v, Type narrow);
   Value isNotZero(Value v);
 
+  // Complex.cpp
+  Place emitPart(const clang::UnaryOperator *op);
+  /// The parts of a complex number, or a real number alone.
+  std::pair<Value, Value> emitParts(const clang::Expr *expr);
+  RValue complexArithmetic(clang::BinaryOperatorKind kind, std::pair<Value, Value> l,
+                           std::pair<Value, Value> r);
+  bool isSupportedComplex(const clang::BinaryOperator *op);
+  RValue emitComplex(const clang::BinaryOperator *op);
+  RValue emitComplex(const clang::CompoundAssignOperator *op, Place *written);
+  std::optional<RValue> emitComplex(const clang::UnaryOperator *op);
+  std::optional<RValue> emitComplexCast(const clang::CastExpr *cast);
+  std::optional<RValue> emitComplexMath(StringRef name, const clang::CallExpr *call);
+
   // Initializers.cpp
   void initialize(const Place &place, const clang::Expr *init);
   void initializeList(const Place &place, const clang::InitListExpr *list);
@@ -233,6 +247,8 @@ protected:
   std::optional<RValue> emitLibrary(const clang::CallExpr *call, const clang::FunctionDecl *callee);
   std::optional<RValue> emitMath(StringRef name, const clang::CallExpr *call);
   Value hypotenuse(Value x, Value y);
+  Value scale(Value x, Value n);
+  std::pair<Value, Value> splitExponent(Value x);
   std::optional<RValue> emitAtomic(StringRef name, const clang::CallExpr *call);
   RValue emitAtomicExpr(const clang::AtomicExpr *expr);
   std::optional<RValue> emitAtomicOn(StringRef name, Place place, ArrayRef<const clang::Expr *> args,

@@ -80,6 +80,24 @@ llvm::SmallVector<Member> heterocpp::getMembers(const clang::CXXRecordDecl *reco
   return members;
 }
 
+clang::QualType heterocpp::getPartType(clang::QualType type) {
+  const auto *complex = type.getCanonicalType()->getAs<clang::ComplexType>();
+  return complex && complex->getElementType()->isFloatingType() ? complex->getElementType()
+                                                                : clang::QualType();
+}
+
+std::optional<llvm::SmallVector<Member>> heterocpp::getPieces(clang::QualType type,
+                                                              const clang::ASTContext &ast) {
+  if (clang::QualType part = getPartType(type); !part.isNull()) {
+    uint64_t bytes = ast.getTypeSizeInChars(part).getQuantity();
+    return llvm::SmallVector<Member>{{part, 0, nullptr}, {part, bytes, nullptr}};
+  }
+  const auto *record = type->getAsCXXRecordDecl();
+  if (!record || record->isUnion())
+    return std::nullopt;
+  return getMembers(record, ast);
+}
+
 namespace {
 /// Collects the scalars that an object consists of.
 struct Leaves {
@@ -108,6 +126,11 @@ struct Leaves {
           continue;
         add(member.type, offset + member.offset);
       }
+      return;
+    }
+    if (clang::QualType part = getPartType(t); !part.isNull()) {
+      add(part, offset);
+      add(part, offset + ast.getTypeSizeInChars(part).getQuantity());
       return;
     }
     Type leaf = memoryType(t, context, ast);

@@ -26,6 +26,9 @@ struct Unit {
 };
 Unit getUnit(clang::QualType type, MLIRContext *context, const clang::ASTContext &ast);
 
+/// The type of the two parts of a complex number of floats; null for other types.
+clang::QualType getPartType(clang::QualType type);
+
 /// The members of a class, bases first: what an object of it consists of.
 struct Member {
   clang::QualType type;
@@ -33,5 +36,8 @@ struct Member {
   const clang::FieldDecl *field; ///< null for a base
 };
 llvm::SmallVector<Member> getMembers(const clang::CXXRecordDecl *record, const clang::ASTContext &ast);
+/// What an object is in pieces: the members of a class, the parts of a complex number. None for other types,
+/// and for unions.
+std::optional<llvm::SmallVector<Member>> getPieces(clang::QualType type, const clang::ASTContext &ast);
 
 } // namespace tessera::heterocpp

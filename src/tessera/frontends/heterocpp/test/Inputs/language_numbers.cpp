@@ -143,6 +143,38 @@ void closeMath(double *in, size_t inBytes, double *out, size_t outBytes, int n) 
 }
 }
 
+// Powers of two: taken apart, put together, out of range in both directions.
+void powers(double *in, size_t inBytes, double *out, size_t outBytes, int n) {
+  EACH("powers")
+  double v = in[i], whole;
+  float f = float(v), part;
+  int e = 0, g = 0;
+  double r = std::frexp(v, &e) + std::frexp(f, &g) * 3 + e * 5 + g * 7 + frexpf(f * 1e-40f, &g) + g;
+  r += std::frexp(v * 1e-310, &e);
+  r += e + std::modf(v, &whole) * 11 + whole + modff(f, &part) * 13 + part;
+  r += std::ldexp(v, i % 20 - 10) + ldexpf(f, -(i % 30)) + std::scalbn(v, 3);
+  int big = (i % 5 - 2) * 600;
+  out[i] = i % 4 == 0   ? std::ldexp(v, big)
+           : i % 4 == 1 ? std::ldexp(f, big / 8 - 40)
+           : i % 4 == 2 ? std::ldexp(v * 1e-300, -i)
+                        : r;
+}
+}
+void splitSpecial(double *in, size_t inBytes, double *out, size_t outBytes, int n) {
+  EACH("splitSpecial")
+  int e = 9;
+  double whole, v = in[i];
+  double fraction = std::frexp(v, &e), rest = std::modf(v, &whole);
+  // What NaN looks like is nobody's business, nor the exponent of what is not finite.
+  out[i] = std::isnan(v)   ? std::isnan(fraction) + std::isnan(rest) * 2 + std::isnan(whole) * 4
+           : i % 4 == 0    ? fraction
+           : i % 4 == 1    ? rest
+           : i % 4 == 2    ? whole
+           : std::isinf(v) ? std::ldexp(v, -3000)
+                           : std::ldexp(v, 5000) + e;
+}
+}
+
 int main() {
   int n = 300;
   std::vector<int64_t> v(n), w(n);
@@ -158,6 +190,13 @@ int main() {
   d[5] = 0.5, d[6] = 1.5, d[7] = -0.5, d[8] = -0.0, d[9] = 2.5;
   BOTH(conversions, d, e);
   BOTH(exactMath, d, e);
+  BOTH(powers, d, e);
+  std::vector<double> special(n);
+  for (int i = 0; i < n; ++i) {
+    const double values[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 5e-324, -2.5, 1e308, -1e-310};
+    special[i] = values[i / 4 % 9];
+  }
+  BOTH(splitSpecial, special, e);
   size_t bytes = n * sizeof(double);
   std::vector<double> f(n);
   closeMath(d.data(), bytes, e.data(), bytes, n);
