@@ -70,6 +70,15 @@ protected:
     clang::CompilerInstance &ci = getCompilerInstance();
     if (ci.getDiagnostics().hasErrorOccurred())
       return;
+    // Checking alone makes the object, too: races are found on the way.
+    std::optional<std::string> object = "";
+    if (setup.makeObject && !unit->launches.empty())
+      object = setup.makeObject(*unit->module, source);
+    if (!object) {
+      ci.getDiagnostics().Report(ci.getDiagnostics().getDiagnosticIDs()->getCustomDiagID(
+          clang::DiagnosticIDs::Error, "the graphs of this file were not compiled"));
+      return;
+    }
     if (!backend) {
       graphs = std::move(unit->module);
       return;
@@ -86,17 +95,7 @@ protected:
     std::vector<HostLaunch> launches = unit->describeLaunches(mangle);
     std::vector<HostPush> pushes = unit->describePushes(mangle);
     std::unique_ptr<llvm::Module> module = codegen->ReleaseModule();
-    std::string object;
-    if (!unit->launches.empty()) {
-      std::optional<std::string> made = setup.makeObject(*unit->module, source);
-      if (!made) {
-        ci.getDiagnostics().Report(ci.getDiagnostics().getDiagnosticIDs()->getCustomDiagID(
-            clang::DiagnosticIDs::Error, "the graphs of this file were not compiled"));
-        return;
-      }
-      object = std::move(*made);
-    }
-    rewriteHost(*module, launches, pushes, object, setup.installer, setup.checks);
+    rewriteHost(*module, launches, pushes, *object, setup.installer, setup.checks);
     clang::emitBackendOutput(ci, ci.getCodeGenOpts(), ci.getTarget().getDataLayoutString(), module.get(),
                              *backend, ci.getFileManager().getVirtualFileSystemPtr(), std::move(output));
   }

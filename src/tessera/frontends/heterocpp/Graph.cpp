@@ -94,8 +94,8 @@ void GraphBuilder::emitTask(const Lists &task, ArrayRef<const clang::Stmt *> stm
   targets.clear();
   for (const clang::Stmt *stmt : stmts)
     findHints(stmt, [&](const clang::Stmt *hint) { readHint(hint); });
-  clang::SourceLocation at = getUserLoc(task.call->getBeginLoc());
-  Location loc = level.getLoc(isPart ? stmts.front()->getBeginLoc() : at);
+  clang::SourceLocation at = getUserLoc(isPart ? stmts.front()->getBeginLoc() : task.call->getBeginLoc());
+  Location loc = level.getLoc(at);
   auto holder = func::FuncOp::create(loc, "leaf", b.getFunctionType({}, {}));
   Block *entry = holder.addEntryBlock();
   OpBuilder inner = OpBuilder::atBlockBegin(entry);
@@ -203,8 +203,11 @@ void GraphBuilder::finishLeaf(LeafTranslator &leaf, Block *entry, const Lists &o
   unsigned result = 0;
   for (const LeafTranslator::Yielded &yielded : leaf.yielded) {
     Value v = node.getResult(result++);
-    level.setSlot(yielded.outer->slot,
-                  yielded.kind ? buildCombination(b, loc, yielded.kind, yielded.initial, v) : v);
+    if (yielded.logic != Logic::None)
+      v = buildJoined(b, loc, yielded.logic, yielded.initial, v);
+    else if (yielded.kind)
+      v = buildCombination(b, loc, yielded.kind, yielded.initial, v);
+    level.setSlot(yielded.outer->slot, v);
   }
   for (LeafTranslator::Capture &capture : leaf.captures)
     if (capture.writes)

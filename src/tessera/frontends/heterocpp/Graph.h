@@ -72,10 +72,6 @@ void useValues(dfg::GraphOp graph, Launch &launch);
 /// Sums and the like over a parallel loop's iterations become reductions.
 void findReductions(dfg::GraphOp graph);
 
-/// How an iteration combines a variable with other things, given what the variable holds before and after;
-/// null where it does something else, or looks at it on the way.
-dfg::ReductionAttr findScalarReduction(Value last, Value first);
-
 /// `all` combined with `one`. By an operation of the user, it is a note until reductions have been found; see
 /// Combiners.cpp.
 Value buildCombination(OpBuilder &b, Location loc, dfg::ReductionAttr reduction, Value all, Value one);

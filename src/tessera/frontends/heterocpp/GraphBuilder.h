@@ -39,6 +39,11 @@ private:
                 std::optional<unsigned> sizeArgument);
   void walk(ArrayRef<const clang::Stmt *> stmts, const Lists *task);
   // GraphMembers.cpp
+  struct Source;
+  /// The location of memory: what the user calls it, and where it is declared.
+  Location nameLoc(const std::string &name, clang::SourceLocation at, bool isArray);
+  std::pair<std::string, clang::SourceLocation> getSpoken(const Source &source,
+                                                          const clang::FieldDecl *field) const;
   /// The memory behind the pointer at `offset` (in units) of an input; none when there is no such pointer, an
   /// empty one after a diagnostic.
   std::optional<MemberMemory> addMember(Object *object, Value offset, clang::SourceLocation at);
@@ -47,7 +52,10 @@ private:
   Value addNumber(Object *object, Value offset, clang::QualType type, clang::SourceLocation at);
   std::optional<uint64_t> getOffsetInside(Object *object, Value offset);
   void declareSize(const Listed &listed);
-  void walkCall(const clang::CallExpr *call, const clang::FunctionDecl *callee, const Lists *task);
+  Value walkCall(const clang::CallExpr *call, const clang::FunctionDecl *callee, const Lists *task);
+  void walkParts(const clang::Stmt *stmt, ArrayRef<const clang::CallExpr *> parts, const Lists *task,
+                 function_ref<void()> use);
+  bool storesMemory(const clang::Stmt *stmt);
   /// For messages and locations: where the user calls what stands in hetero.hpp.
   clang::SourceLocation getUserLoc(clang::SourceLocation at) const;
   void walkBody(const clang::FunctionDecl *function, const Lists *task);
@@ -96,6 +104,8 @@ private:
     std::shared_ptr<const Where> where;
     bool isOne = false;    ///< a single structure
     bool isPacked = false; ///< gathered from several places
+    std::string spoken;    ///< its name for the user
+    clang::SourceLocation declared = {};
   };
   std::map<Object *, Source> sources;
   std::map<std::pair<Object *, uint64_t>, MemberMemory> members;

@@ -81,14 +81,17 @@ bool GraphBuilder::addInput(const clang::ValueDecl *decl, clang::QualType type, 
     }
     input.sizeArgument = sizeArgument;
     input.unitBytes = unit.bytes;
-    Value arg = body->addArgument(MemRefType::get({ShapedType::kDynamic}, unit.type), loc);
+    bool isArray = isScalar(element) && (type->isPointerType() || type->isArrayType());
+    Value arg = body->addArgument(MemRefType::get({ShapedType::kDynamic}, unit.type),
+                                  nameLoc(input.name, decl->getLocation(), isArray));
     Object *object = level.makeObject(arg, unit, decl);
     memory.push_back(object);
     memoryNames.push_back(input.name);
     auto where = std::make_shared<Where>();
     where->argument = listed.argument;
     where->sizeArgument = sizeArgument;
-    sources[object] = {element, input.name, where, isOne(listed, element, launch.host, ast)};
+    sources[object] = {element,    input.name,         where, isOne(listed, element, launch.host, ast), false,
+                       input.name, decl->getLocation()};
     if (listed.address || type->isArrayType()) {
       storage->kind = Storage::Memory;
       storage->object = object;

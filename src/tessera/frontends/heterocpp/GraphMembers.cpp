@@ -86,6 +86,22 @@ static std::string getName(const clang::FieldDecl *field) {
   return capture->capturesThis() ? "this" : capture->getCapturedVar()->getNameAsString();
 }
 
+Location GraphBuilder::nameLoc(const std::string &name, clang::SourceLocation at, bool isArray) {
+  return NameLoc::get(b.getStringAttr(name + (isArray ? "[]" : "")), level.getLoc(at));
+}
+
+// A variable that a lambda captures is spoken of by its name, and what vectors and spans hold by theirs.
+std::pair<std::string, clang::SourceLocation> GraphBuilder::getSpoken(const Source &source,
+                                                                      const clang::FieldDecl *field) const {
+  if (const clang::LambdaCapture *capture = getCapture(field))
+    return {getName(field),
+            capture->capturesThis() ? capture->getLocation() : capture->getCapturedVar()->getLocation()};
+  if (ast.getSourceManager().isInSystemHeader(field->getLocation()))
+    return {source.spoken, source.declared};
+  return {(source.spoken == "this" ? "" : source.spoken + ".") + field->getNameAsString(),
+          field->getLocation()};
+}
+
 std::optional<MemberMemory> GraphBuilder::addMemberAt(Object *object, const FoundMember &member,
                                                       uint64_t place, clang::SourceLocation at) {
   if (auto known = members.find({object, place}); known != members.end())
@@ -110,9 +126,9 @@ std::optional<MemberMemory> GraphBuilder::addMemberAt(Object *object, const Foun
   where->outer = source.where;
   where->offset = place;
   where->elementBytes = ast.getTypeSizeInChars(element).getQuantity();
-  auto declared = declaredSizes.find({object->decl, place});
-  if (declared != declaredSizes.end() && source.isOne && !source.where->outer) {
-    where->sizeArgument = declared->second;
+  auto size = declaredSizes.find({object->decl, place});
+  if (size != declaredSizes.end() && source.isOne && !source.where->outer) {
+    where->sizeArgument = size->second;
   } else if (const clang::LambdaCapture *capture = getCapture(member.field);
              member.type->isReferenceType() || (capture && capture->capturesThis())) {
     where->count.push_back({1, {}});
@@ -129,6 +145,7 @@ std::optional<MemberMemory> GraphBuilder::addMemberAt(Object *object, const Foun
     level.failed = true;
     return made;
   }
+  auto [spoken, declared] = getSpoken(source, member.field);
   bool isOne = !where->sizeArgument && !where->end && where->count.size() == 1 &&
                where->count[0].numbers.empty() && where->count[0].factor == 1;
   auto add = [&](Type type, uint64_t unitBytes, const std::string &input) {
@@ -143,7 +160,7 @@ std::optional<MemberMemory> GraphBuilder::addMemberAt(Object *object, const Foun
     made.member = where;
     launch.inputs.push_back(made);
     Value arg = body->addArgument(MemRefType::get({ShapedType::kDynamic}, type),
-                                  level.getLoc(member.field->getLocation()));
+                                  nameLoc(spoken, declared, isScalar(element) && !isOne));
     return level.makeObject(arg, {type, unitBytes}, object->decl);
   };
   if (source.isOne) {
@@ -163,7 +180,7 @@ std::optional<MemberMemory> GraphBuilder::addMemberAt(Object *object, const Foun
   }
   memory.push_back(made.object);
   memoryNames.push_back(launch.inputs.back().name);
-  sources[made.object] = {element, name, where, isOne && source.isOne, !source.isOne};
+  sources[made.object] = {element, name, where, isOne && source.isOne, !source.isOne, spoken, declared};
   return made;
 }
 

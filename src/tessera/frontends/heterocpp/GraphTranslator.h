@@ -34,6 +34,8 @@ public:
   ModuleOp module;
   std::function<bool(Object *)> isClosure;              ///< of a lambda that is not mutable
   std::map<const clang::ValueDecl *, Storage *> inputs; ///< of the graph
+  /// The values of calls in the statement at hand that are parts of the graph.
+  std::map<const clang::CallExpr *, Value> results;
 
   Storage *capture(const clang::ValueDecl *decl, clang::SourceLocation at) override {
     for (auto &[known, storage] : inputs)
@@ -47,6 +49,11 @@ public:
     }
     failed = true;
     return nullptr;
+  }
+  std::optional<RValue> emitMarker(const clang::CallExpr *call, const clang::FunctionDecl *callee) override {
+    if (auto known = results.find(call); known != results.end())
+      return RValue::of(known->second);
+    return Translator::emitMarker(call, callee);
   }
   Value loadNumber(const Place &place, clang::SourceLocation at) override {
     return addNumber(place.object, place.offset, place.type, at);

@@ -76,6 +76,30 @@ static const clang::FunctionDecl *getMarkedCallee(const clang::Stmt *stmt, unsig
   return definition;
 }
 
+// The calls of a statement that describe parts of the graph, in the order in which they run. What may not run
+// at all, such as one side of '?:', is left to a node.
+static void addParts(const clang::Stmt *stmt, SmallVectorImpl<const clang::CallExpr *> &parts) {
+  if (!stmt || isa<clang::LambdaExpr>(stmt))
+    return;
+  if (const auto *choice = dyn_cast<clang::AbstractConditionalOperator>(stmt))
+    return addParts(choice->getCond(), parts);
+  if (const auto *logical = dyn_cast<clang::BinaryOperator>(stmt); logical && logical->isLogicalOp())
+    return addParts(logical->getLHS(), parts);
+  for (const clang::Stmt *child : stmt->children())
+    addParts(child, parts);
+  if (const auto *call = dyn_cast<clang::CallExpr>(stmt))
+    if (const clang::FunctionDecl *callee = call->getDirectCallee();
+        callee && !callee->isInStdNamespace() && getMarkedCallee(call))
+      parts.push_back(call);
+}
+
+static SmallVector<const clang::CallExpr *> getParts(const clang::Stmt *stmt) {
+  SmallVector<const clang::CallExpr *> parts;
+  if (isa<clang::DeclStmt, clang::Expr>(stmt))
+    addParts(stmt, parts);
+  return parts;
+}
+
 // Whether statements are a child graph: sections and marked loops, and nothing that computes.
 static bool isChildGraph(ArrayRef<const clang::Stmt *> stmts) {
   bool any = false;
@@ -91,13 +115,13 @@ static bool isChildGraph(ArrayRef<const clang::Stmt *> stmts) {
     }
     if (const auto *loop = dyn_cast<clang::ForStmt>(stmt))
       any |= findLoopMarker(loop) != nullptr;
-    any |= getMarkedCallee(stmt) != nullptr;
+    any |= !getParts(stmt).empty();
   }
   return any;
 }
 
-static bool touchesMemory(const clang::Stmt *stmt) {
-  if (!stmt)
+static bool touchesMemory(const clang::Stmt *stmt, ArrayRef<const clang::CallExpr *> parts = {}) {
+  if (!stmt || llvm::is_contained(parts, stmt))
     return false;
   if (isa<clang::ArraySubscriptExpr, clang::CallExpr, clang::AtomicExpr>(stmt))
     return true;
@@ -106,28 +130,15 @@ static bool touchesMemory(const clang::Stmt *stmt) {
     return true;
   if (const auto *member = dyn_cast<clang::MemberExpr>(stmt); member && member->isArrow())
     return true;
-  return llvm::any_of(stmt->children(), touchesMemory);
+  return llvm::any_of(stmt->children(),
+                      [&](const clang::Stmt *child) { return touchesMemory(child, parts); });
 }
 
 // Whether a statement of a task that holds loops has to run in a node, not between the nodes.
 static bool computes(const clang::Stmt *stmt) {
-  if (holdsMarker(stmt) || getMarkedCallee(stmt) || isa<clang::ReturnStmt, clang::NullStmt>(stmt))
+  if (holdsMarker(stmt) || !getParts(stmt).empty() || isa<clang::ReturnStmt, clang::NullStmt>(stmt))
     return false;
   return !isa<clang::DeclStmt, clang::Expr>(stmt) || touchesMemory(stmt);
-}
-
-// A call of tessera::reduce, whose result would be there only after the graph.
-static const clang::CallExpr *findReduction(const clang::Stmt *stmt) {
-  if (!stmt || isa<clang::LambdaExpr>(stmt))
-    return nullptr;
-  if (const auto *call = dyn_cast<clang::CallExpr>(stmt))
-    if (const clang::FunctionDecl *callee = call->getDirectCallee();
-        callee && callee->getQualifiedNameAsString() == "tessera::reduce")
-      return call;
-  for (const clang::Stmt *child : stmt->children())
-    if (const clang::CallExpr *found = findReduction(child))
-      return found;
-  return nullptr;
 }
 
 void GraphBuilder::walk(ArrayRef<const clang::Stmt *> stmts, const Lists *task) {
@@ -203,18 +214,22 @@ void GraphBuilder::walk(ArrayRef<const clang::Stmt *> stmts, const Lists *task) 
       }
       continue;
     }
-    if (const clang::CallExpr *reduction = findReduction(stmt)) {
-      diag.emitError(reduction->getBeginLoc(), "'tessera::reduce' cannot stand inside a graph");
-      diag.note(reduction->getBeginLoc(), "declare a variable, capture it by reference and combine it in a "
-                                          "'tessera::parallel_for', such as 'sum += x[i]'");
-      level.failed = true;
-      if (const auto *decls = dyn_cast<clang::DeclStmt>(stmt))
-        for (const clang::Decl *decl : decls->decls())
-          level.declare(cast<clang::VarDecl>(decl));
+    if (SmallVector<const clang::CallExpr *> parts = getParts(stmt); !parts.empty()) {
+      walkParts(stmt, parts, task, [&] {
+        if (parts.back() == getCall(stmt))
+          return;
+        if (touchesMemory(stmt, parts) || storesMemory(stmt))
+          emitTask(task ? *task : Lists(), stmt, /*isPart=*/true);
+        else
+          level.emitStmt(stmt);
+      });
       continue;
     }
-    if (const clang::FunctionDecl *callee = getMarkedCallee(stmt)) {
-      walkCall(getCall(stmt), callee, task);
+    if (!task && isa<clang::DeclStmt, clang::Expr>(stmt) && callsGraph(stmt, 0)) {
+      diag.emitError(stmt->getBeginLoc(), "a part of a graph stands under a condition");
+      diag.note(stmt->getBeginLoc(),
+                "put the statement into a task: there it runs one index after the other");
+      level.failed = true;
       continue;
     }
     if (task && computes(stmt)) {
@@ -268,18 +283,64 @@ void GraphBuilder::walk(ArrayRef<const clang::Stmt *> stmts, const Lists *task) 
   }
 }
 
-void GraphBuilder::walkCall(const clang::CallExpr *call, const clang::FunctionDecl *callee,
-                            const Lists *task) {
+// Whether an assignment changes what the graph has in memory, not a variable of its own.
+bool GraphBuilder::storesMemory(const clang::Stmt *stmt) {
+  const auto *expr = dyn_cast<clang::Expr>(stmt);
+  if (const auto *cleanups = dyn_cast_or_null<clang::ExprWithCleanups>(expr))
+    expr = cleanups->getSubExpr();
+  const auto *assign = expr ? dyn_cast<clang::BinaryOperator>(expr->IgnoreParens()) : nullptr;
+  const auto *to = assign && assign->isAssignmentOp()
+                       ? dyn_cast<clang::DeclRefExpr>(assign->getLHS()->IgnoreParens())
+                       : nullptr;
+  if (!to || !level.knows(to->getDecl()))
+    return false;
+  Storage *storage = level.find(to->getDecl(), to->getBeginLoc());
+  while (storage && storage->kind == Storage::Reference && storage->target.storage)
+    storage = storage->target.storage;
+  return storage && (storage->kind == Storage::Memory || storage->target.object);
+}
+
+// 'float mean = tessera::reduce(…) / n': first the parts of the graph, then what is done with their values.
+void GraphBuilder::walkParts(const clang::Stmt *stmt, ArrayRef<const clang::CallExpr *> parts,
+                             const Lists *task, function_ref<void()> use) {
+  for (const clang::CallExpr *part : parts) {
+    if (Value v = walkCall(part, getMarkedCallee(part), task)) {
+      level.results[part] = v;
+    } else if (part != getCall(stmt)) {
+      if (!level.failed)
+        level.unsupported(
+            part->getBeginLoc(),
+            "the value of '" + part->getDirectCallee()->getNameAsString() +
+                "', which is a part of the graph and does not end with a number,",
+            "let the last statement of the function return a number, or let it write to a buffer");
+      return;
+    }
+  }
+  use();
+  for (const clang::CallExpr *part : parts)
+    level.results.erase(part);
+}
+
+// The value that the call returns, if any.
+Value GraphBuilder::walkCall(const clang::CallExpr *call, const clang::FunctionDecl *callee,
+                             const Lists *task) {
   if (!entered.insert(callee).second) {
     level.unsupported(call->getBeginLoc(), "a recursive call of '" + callee->getNameAsString() + "'",
                       "launch the graph in a loop of the host");
-    return;
+    return Value();
   }
   level.bindParameters(callee, call);
   clang::SourceLocation before = calledAt;
   calledAt = getUserLoc(call->getBeginLoc());
   walkBody(callee, task);
   calledAt = before;
+  const auto *body = dyn_cast<clang::CompoundStmt>(callee->getBody());
+  const auto *last = body && !body->body_empty() ? dyn_cast<clang::ReturnStmt>(body->body_back()) : nullptr;
+  Value result;
+  if (last && isScalar(callee->getReturnType()))
+    walkParts(last, getParts(last->getRetValue()), task,
+              [&] { result = level.emitScalar(last->getRetValue()); });
+  return result;
 }
 
 clang::SourceLocation GraphBuilder::getUserLoc(clang::SourceLocation at) const {
@@ -302,12 +363,6 @@ void GraphBuilder::walkLaunch(const clang::CallExpr *call, const Lists *task) {
     level.failed = true;
     return;
   }
-  SmallVector<const clang::Expr *> args;
-  for (const Listed &listed : own->inputs) {
-    args.push_back(listed.expr);
-    if (listed.size)
-      args.push_back(listed.size);
-  }
-  level.bindParameters(root, args, call->getBeginLoc());
+  level.bindParameters(root, own->getArguments(), call->getBeginLoc());
   walkBody(root, task);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tessera/frontends/heterocpp/GraphTranslator.h"
+#include "tessera/frontends/heterocpp/Reductions.h"
 
 namespace tessera::heterocpp {
 
@@ -39,6 +40,7 @@ public:
     Storage *outer;
     dfg::ReductionAttr kind;
     Value initial; ///< of the level
+    Logic logic = Logic::None;
   };
   std::vector<Yielded> yielded;
 
@@ -77,11 +79,11 @@ public:
     for (Accumulator &accumulator : accumulators) {
       UnrealizedConversionCastOp before = accumulator.before;
       Value first = before.getResult(0), last = slots[accumulator.inner->slot], start = before.getOperand(0);
-      dfg::ReductionAttr kind;
+      ScalarReduction found;
       if (last != first && rank) {
         eraseUnused(first);
-        kind = findScalarReduction(last, first);
-        if (kind) {
+        found = findScalarReduction(last, first);
+        if (dfg::ReductionAttr kind = found.kind) {
           OpBuilder::InsertionGuard guard(b);
           b.setInsertionPoint(before);
           TypedAttr identity = dfg::getIdentity(kind, first.getType(), graph.module);
@@ -99,14 +101,15 @@ public:
           diag.note(accumulator.decl->getLocation(),
                     "the variable is one for all of them; declare it in the loop, or combine it in each "
                     "iteration by one "
-                    "of '+', '*', '&', '|', '^', a minimum, a maximum or '__hetero_combine', and do not read "
-                    "it otherwise");
+                    "of '+', '*', '&', '|', '^', '&&', '||', a minimum, a maximum or '__hetero_combine', and "
+                    "do not read it otherwise");
         }
       }
       if (last == first)
         last = start;
-      else if (!rank || kind)
-        yielded.push_back({last, accumulator.outer, kind, graph.slotValue(accumulator.outer->slot)});
+      else if (!rank || found.kind)
+        yielded.push_back(
+            {last, accumulator.outer, found.kind, graph.slotValue(accumulator.outer->slot), found.logic});
       first.replaceAllUsesWith(start);
       before.erase();
     }
@@ -213,10 +216,37 @@ public:
     return entry->addArgument(type, outer.getLoc());
   }
 
+  RValue emitLaunched(const clang::CallExpr *launch) {
+    std::optional<Lists> own = readLists(launch, MarkerKind::Launch, ast, diag);
+    const clang::FunctionDecl *root = own ? getRoot(*own, diag) : nullptr;
+    if (!root) {
+      failed = true;
+      return RValue();
+    }
+    return emitInlined(root, own->getArguments(), Place(), launch, nullptr);
+  }
+
   std::optional<RValue> emitMarker(const clang::CallExpr *call, const clang::FunctionDecl *callee) override {
+    if (auto known = graph.results.find(call); known != graph.results.end())
+      return RValue::of(captureValue(known->second));
     MarkerKind kind;
     if (!findMarker(call, kind))
       return std::nullopt;
+    // A launch inside of a node is a part of it: its loops run one index after the other.
+    if (kind == MarkerKind::Wait) {
+      MarkerKind inner;
+      const clang::CallExpr *launched = call->getNumArgs() ? findMarker(call->getArg(0), inner) : nullptr;
+      if (launched && inner == MarkerKind::Launch)
+        return emitLaunched(launched);
+    }
+    if ((kind == MarkerKind::Barrier || kind == MarkerKind::Scratch) && !rank) {
+      failed = true;
+      diag.emitError(call->getExprLoc(), "'" + callee->getName() + "' stands in no parallel loop");
+      diag.note(lists.call ? lists.call->getBeginLoc() : call->getExprLoc(),
+                kind == MarkerKind::Barrier ? "a task runs once and waits for nobody; leave the barrier out"
+                                            : "a task runs once and shares nothing; use a local array");
+      return kind == MarkerKind::Barrier ? RValue() : zeroOf(call->getType(), call->getBeginLoc());
+    }
     if (kind == MarkerKind::Barrier) {
       dfg::BarrierOp::create(b, current);
       return RValue();
@@ -375,8 +405,7 @@ private:
       if (capture.object == outer)
         return capture.inner;
     Type type = MemRefType::get({ShapedType::kDynamic}, outer->unit.type);
-    Value arg =
-        entry->addArgument(type, getLoc(outer->decl ? outer->decl->getLocation() : clang::SourceLocation()));
+    Value arg = entry->addArgument(type, outer->at);
     Object *inner = makeObject(arg, outer->unit, outer->decl);
     captures.push_back({Value(), outer, inner});
     return inner;

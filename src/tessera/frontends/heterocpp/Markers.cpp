@@ -94,6 +94,16 @@ const Listed *Lists::find(const ValueDecl *decl) const {
   return nullptr;
 }
 
+llvm::SmallVector<const Expr *> Lists::getArguments() const {
+  llvm::SmallVector<const Expr *> arguments;
+  for (const Listed &listed : inputs) {
+    arguments.push_back(listed.expr);
+    if (listed.size)
+      arguments.push_back(listed.size);
+  }
+  return arguments;
+}
+
 static bool isSame(const Expr *a, const Expr *b, const ASTContext &context) {
   llvm::FoldingSetNodeID one, other;
   strip(a)->Profile(one, context, /*Canonical=*/true);

@@ -65,6 +65,8 @@ struct Lists {
   std::string name;
 
   const Listed *find(const clang::ValueDecl *decl) const;
+  /// The inputs one by one: addresses are followed by their sizes.
+  llvm::SmallVector<const clang::Expr *> getArguments() const;
   /// Whether an input stands among the outputs as well; what is const is no output.
   bool isOutput(const Listed &input, const clang::ASTContext &context) const;
 };

@@ -2,6 +2,7 @@
 // Reductions over the iterations of a parallel loop. C++ writes them as updates of shared memory; as such
 // they are a race. `*sum += x` becomes a reduced result that a node of its own adds to the memory; where the
 // element differs between iterations (a histogram, sums of rows) the port becomes an accumulating one.
+#include "tessera/frontends/heterocpp/Reductions.h"
 #include "tessera/frontends/heterocpp/Graph.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -17,12 +18,28 @@ namespace {
 struct Update {
   memref::LoadOp load;
   memref::StoreOp store;
-  Value value;
+  Value value; ///< of a truth: whether it holds
   ReductionAttr kind;
+  Logic logic = Logic::None;
+
+  /// Erases the update, but not what computes the value.
+  void erase() const {
+    Operation *combined = memref::StoreOp(store).getValue().getDefiningOp();
+    SmallVector<Operation *> ops = {store, combined};
+    if (auto choice = dyn_cast<arith::SelectOp>(combined))
+      ops.push_back(choice.getCondition().getDefiningOp());
+    if (logic != Logic::None) {
+      ops.push_back(combined->getOperand(0).getDefiningOp());
+      ops.push_back(*memref::LoadOp(load)->user_begin());
+    }
+    ops.push_back(load);
+    for (Operation *op : ops)
+      op->erase();
+  }
 };
 } // namespace
 
-static ReductionAttr getNamed(ReductionKind kind, MLIRContext *context) {
+ReductionAttr heterocpp::getNamed(ReductionKind kind, MLIRContext *context) {
   return ReductionAttr::get(context, kind, FlatSymbolRefAttr());
 }
 
@@ -47,7 +64,7 @@ static bool isSame(Value a, Value b) {
 }
 
 // max(a, b) as a comparison and a choice between two values, in either order.
-static ReductionAttr getChosen(Value condition, Value yes, Value no, Value old, Value &other) {
+ReductionAttr heterocpp::getChosen(Value condition, Value yes, Value no, Value old, Value &other) {
   Operation *test = condition.getDefiningOp();
   if (!test)
     return {};
@@ -92,7 +109,7 @@ static ReductionAttr getSelected(arith::SelectOp choice, Value old, Value &other
 }
 
 // The operation that combines what was loaded with something else.
-static ReductionAttr getCombination(Operation *op, Value old, Value &other) {
+ReductionAttr heterocpp::getCombination(Operation *op, Value old, Value &other) {
   if (auto choice = dyn_cast<arith::SelectOp>(op))
     return getSelected(choice, old, other);
   if (op->getNumOperands() != 2)
@@ -115,106 +132,37 @@ static ReductionAttr getCombination(Operation *op, Value old, Value &other) {
   return it == kinds.end() ? ReductionAttr() : getNamed(it->second, op->getContext());
 }
 
-namespace {
-/// The way of an accumulator through one iteration: combinations of one kind, in branches and loops.
-class Chain {
-public:
-  ReductionAttr kind;
+bool heterocpp::isTestOf(Value truth, Value v) {
+  auto cmp = truth.getDefiningOp<arith::CmpIOp>();
+  return cmp && cmp.getPredicate() == arith::CmpIPredicate::ne && cmp.getLhs() == v &&
+         isConstantIntValue(cmp.getRhs(), 0) && cmp->hasOneUse();
+}
 
-  /// Whether `v` is `start` combined with other things, by one kind, and nothing else looks at it on the way.
-  bool isReduction(Value v, Value start) {
-    return follow(v, start) && llvm::all_of(values, [&](Value on) {
-             return llvm::all_of(on.getUses(), [&](OpOperand &use) { return taken.contains(&use); });
-           });
-  }
+// The other side of a number in memory || x, or && x, if the number is what was loaded.
+static Logic getLogic(Operation *op, memref::LoadOp load, Value &other) {
+  auto extend = dyn_cast<arith::ExtUIOp>(op);
+  std::optional<Logical> logical = extend ? matchLogical(extend.getIn()) : std::nullopt;
+  if (!logical || logical->isNegated || !extend.getIn().hasOneUse() ||
+      isa<scf::IfOp>(extend.getIn().getDefiningOp()))
+    return Logic::None;
+  for (auto [tested, rest] :
+       {std::pair(logical->left, logical->right), std::pair(logical->right, logical->left)})
+    if (isTestOf(tested->get(), load)) {
+      other = rest->get();
+      return logical->logic;
+    }
+  return Logic::None;
+}
 
-private:
-  bool follow(Value v, Value start) {
-    values.push_back(v);
-    if (v == start)
-      return true;
-    Operation *op = v.getDefiningOp();
-    if (!op)
-      return false;
-    unsigned at = cast<OpResult>(v).getResultNumber();
-    auto through = [&](Operation *terminator, Value from) {
-      taken.insert(&terminator->getOpOperand(at));
-      return follow(terminator->getOperand(at), from);
-    };
-    if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      if (branch.getElseRegion().empty())
-        return false;
-      OpOperand &yes = branch.thenYield()->getOpOperand(at), &no = branch.elseYield()->getOpOperand(at);
-      if (isMinimum(branch.getCondition(), yes, no, start))
-        return true;
-      return through(branch.thenYield(), start) && through(branch.elseYield(), start);
-    }
-    // A choice by something else: a combination, or none.
-    if (auto choice = dyn_cast<arith::SelectOp>(op)) {
-      OpOperand &yes = choice.getTrueValueMutable(), &no = choice.getFalseValueMutable();
-      if (isMinimum(choice.getCondition(), yes, no, start))
-        return true;
-      taken.insert(&yes);
-      taken.insert(&no);
-      return follow(yes.get(), start) && follow(no.get(), start);
-    }
-    if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      taken.insert(&loop.getInitArgsMutable()[at]);
-      return follow(loop.getInitArgs()[at], start) &&
-             through(loop.getBody()->getTerminator(), loop.getRegionIterArg(at));
-    }
-    for (OpOperand &operand : op->getOpOperands()) {
-      ReductionAttr found;
-      Value other;
-      // What is taken away is added with another sign.
-      if (isa<arith::SubFOp, arith::SubIOp>(op) && operand.getOperandNumber() == 0)
-        found =
-            getNamed(isa<arith::SubFOp>(op) ? ReductionKind::AddF : ReductionKind::AddI, op->getContext());
-      else
-        found = getCombination(op, operand.get(), other);
-      if (!found || (kind && kind != found))
-        continue;
-      Chain before = *this;
-      kind = found;
-      if (follow(operand.get(), start)) {
-        taken.insert(&operand);
-        return true;
-      }
-      *this = before;
-    }
-    return false;
-  }
-
-  // condition ? yes : no as a minimum or maximum of the accumulator and something else.
-  bool isMinimum(Value condition, OpOperand &yes, OpOperand &no, Value start) {
-    Operation *test = condition.getDefiningOp();
-    if (!test)
-      return false;
-    for (OpOperand &compared : test->getOpOperands()) {
-      Value other;
-      ReductionAttr found = getChosen(condition, yes.get(), no.get(), compared.get(), other);
-      if (!found || (kind && kind != found))
-        continue;
-      Chain before = *this;
-      kind = found;
-      if (follow(compared.get(), start)) {
-        taken.insert(&compared);
-        taken.insert(yes.get() == compared.get() ? &yes : &no);
-        return true;
-      }
-      *this = before;
-    }
-    return false;
-  }
-
-  DenseSet<OpOperand *> taken;
-  SmallVector<Value> values;
-};
-} // namespace
-
-ReductionAttr heterocpp::findScalarReduction(Value last, Value first) {
-  Chain chain;
-  return chain.isReduction(last, first) ? chain.kind : ReductionAttr();
+static Update takeAway(Operation *difference, memref::LoadOp load, memref::StoreOp store) {
+  OpBuilder b(difference);
+  Value other = difference->getOperand(1);
+  if (isa<arith::SubFOp>(difference))
+    return {load, store, arith::NegFOp::create(b, difference->getLoc(), other),
+            getNamed(ReductionKind::AddF, b.getContext())};
+  Value zero = arith::ConstantOp::create(b, difference->getLoc(), b.getZeroAttr(other.getType()));
+  return {load, store, arith::SubIOp::create(b, difference->getLoc(), zero, other),
+          getNamed(ReductionKind::AddI, b.getContext())};
 }
 
 // All uses of the memory as updates of one kind; none when there is another.
@@ -242,7 +190,17 @@ static std::optional<SmallVector<Update>> getUpdates(Value memory) {
     Update update{load, store, Value(), ReductionAttr()};
     if (combined && combined->hasOneUse())
       update.kind = getCombination(combined, load, update.value);
-    if (!update.kind || (!updates.empty() && updates.front().kind != update.kind))
+    // What is taken away is added with the other sign.
+    if (combined && isa<arith::SubIOp, arith::SubFOp>(combined) && combined->hasOneUse() &&
+        combined->getOperand(0) == load.getResult() && combined->getOperand(1) != load.getResult())
+      update = takeAway(combined, load, store);
+    if (combined && combined->hasOneUse() && !update.kind) {
+      update.logic = getLogic(combined, load, update.value);
+      if (update.logic != Logic::None)
+        update.kind = getNamed(ReductionKind::OrI, load.getContext());
+    }
+    if (!update.kind ||
+        (!updates.empty() && (updates.front().kind != update.kind || updates.front().logic != update.logic)))
       return std::nullopt;
     // A selection and its comparison are the only users of what was loaded.
     unsigned expected = isa<arith::SelectOp>(combined) ? 2 : 1;
@@ -297,18 +255,9 @@ static void useAccumulation(dfg::NodeOp node, unsigned input, ArrayRef<Update> u
   ReductionAttr reduction = updates.front().kind;
   for (Update update : updates) {
     OpBuilder b(update.store);
-    Operation *combined = update.store.getValue().getDefiningOp();
     memref::StoreOp store = update.store;
-    memref::LoadOp load = update.load;
     dfg::AccumulateOp::create(b, store.getLoc(), update.value, store.getMemRef(), store.getIndices());
-    Operation *test = nullptr;
-    if (auto choice = dyn_cast<arith::SelectOp>(combined))
-      test = choice.getCondition().getDefiningOp();
-    store.erase();
-    combined->erase();
-    if (test)
-      test->erase();
-    load.erase();
+    update.erase();
   }
   SmallVector<Attribute> ports(node.getPorts().begin(), node.getPorts().end());
   ports[input] = dfg::PortAttr::get(context, dfg::PortMode::Acc, reduction);
@@ -330,10 +279,13 @@ static void useReduction(dfg::NodeOp node, unsigned input, const Update &update)
   MLIRContext *context = node.getContext();
   ReductionAttr reduction = update.kind;
   memref::StoreOp store = update.store;
-  memref::LoadOp load = update.load;
   Value value = update.value;
   int64_t at = *getConstantIntValue(store.getIndices()[0]);
-  Type element = value.getType();
+  Type element = store.getMemRefType().getElementType();
+  if (update.logic != Logic::None) {
+    OpBuilder before(store);
+    value = buildFinding(before, store.getLoc(), update.logic, value, element);
+  }
   SmallVector<Value> inputs;
   SmallVector<dfg::PortAttr> ports;
   SmallVector<Type> types(node->getResultTypes().begin(),
@@ -353,15 +305,7 @@ static void useReduction(dfg::NodeOp node, unsigned input, const Update &update)
   if (node.getTargetsAttr())
     made.setTargetsAttr(node.getTargetsAttr());
   // The memory's own updates go; everything else moves.
-  Operation *combined = store.getValue().getDefiningOp();
-  Operation *test = nullptr;
-  if (auto choice = dyn_cast<arith::SelectOp>(combined))
-    test = choice.getCondition().getDefiningOp();
-  store.erase();
-  combined->erase();
-  if (test)
-    test->erase();
-  load.erase();
+  update.erase();
   Block *from = node.getBodyBlock(), *to = made.getBodyBlock();
   while (!to->empty())
     to->back().erase();
@@ -395,7 +339,10 @@ static void useReduction(dfg::NodeOp node, unsigned input, const Update &update)
   OpBuilder inner = OpBuilder::atBlockEnd(body);
   Value index = arith::ConstantIndexOp::create(inner, node.getLoc(), at);
   Value old = memref::LoadOp::create(inner, node.getLoc(), joined.getInputArgs()[1], index);
-  Value sum = dfg::buildCombine(inner, node.getLoc(), reduction, old, joined.getInputArgs()[0], joined);
+  Value all = joined.getInputArgs()[0];
+  Value sum = update.logic == Logic::None
+                  ? dfg::buildCombine(inner, node.getLoc(), reduction, old, all, joined)
+                  : buildJoined(inner, node.getLoc(), update.logic, old, all);
   memref::StoreOp::create(inner, node.getLoc(), sum, joined.getInputArgs()[1], index);
   dfg::YieldOp::create(inner, node.getLoc());
   node.getPortResult(input).replaceAllUsesWith(joined.getResult(0));
@@ -423,6 +370,9 @@ static bool rewriteOne(dfg::NodeOp node) {
       useReduction(node, i, updates->front());
       return true;
     }
+    // Elements that no iteration updates must stay as they are.
+    if (updates->front().logic != Logic::None)
+      continue;
     useAccumulation(node, i, *updates);
   }
   return false;

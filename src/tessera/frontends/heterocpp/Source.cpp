@@ -46,10 +46,10 @@ void SourceUnit::HandleTranslationUnit(clang::ASTContext &context) {
     // Markers in the headers of the system would be news; ours has the templates that launch lambdas.
     if (!sources.isInSystemHeader(decl->getLocation()) || isOwnHeader(decl->getLocation(), context))
       visit(decl);
-  // What stands in a lambda that is a graph is launched by nobody else.
+  // What stands in a lambda that is a graph, a task or a loop is launched by nobody else.
   std::set<const clang::DeclContext *> graphs;
   for (const Found &each : found)
-    if (each.host->getQualifiedNameAsString() == "tessera::run")
+    if (isOwnHeader(each.call->getBeginLoc(), context))
       if (const clang::CXXRecordDecl *lambda = getLambda(each.host))
         graphs.insert(lambda->getLambdaCallOperator());
   auto isPart = [&](const clang::FunctionDecl *host) {
@@ -70,8 +70,10 @@ void SourceUnit::HandleTranslationUnit(clang::ASTContext &context) {
   tidy.addPass(createCSEPass());
   RewritePatternSet truth(mlir);
   addTruthPatterns(truth);
-  if (failed(tidy.run(*module)) || failed(applyPatternsGreedily(*module, std::move(truth))))
+  if (failed(tidy.run(*module)) || failed(applyPatternsGreedily(*module, std::move(truth)))) {
+    diag.emitError({}, "the graphs of this file break a rule");
     return;
+  }
   for (auto graph : module->getOps<dfg::GraphOp>()) {
     findReductions(graph);
   }

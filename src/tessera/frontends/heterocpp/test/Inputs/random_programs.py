@@ -141,23 +141,62 @@ class Function:
         self.depth -= 1
         return text
 
+    def combination(self, scope, old):
+        """What an iteration makes of the value that all of them combine."""
+        r, t = self.rng, self.type
+        if self.real:
+            value = self.float(scope)
+            kind = r.randrange(3)
+            if kind == 0:
+                # Sums are regrouped: what is added stays small.
+                return f"{old} + std::min(std::max({value}, ({t})-4), ({t})4)"
+            return f"std::{r.choice(['min', 'max'])}({old}, {value})"
+        value = f"({t})({self.integer(scope)})"
+        kind = r.randrange(6)
+        if kind < 2:
+            return f"({t})((uint64_t){old} {r.choice('+-')} (uint64_t){value})"
+        if kind == 2:
+            # A constant could decide the result, and there would be nothing to combine.
+            return f"{old} {r.choice(['&', '|', '^'])} ({t})({value} ^ in[i])"
+        if kind == 3:
+            return f"{old} {r.choice(['&&', '||'])} ({self.condition(scope)} && in[i] != 1)"
+        return f"std::{r.choice(['min', 'max'])}({old}, {value})"
+
     def source(self):
-        r = self.rng
+        r, t = self.rng, self.type
         scope = {"int": [], "real": [], "mutable": []}
         body = self.statements(scope, 2, r.randint(3, 8), False)
-        result = self.value(scope)
-        if scope["mutable"]:
-            result = f"({self.type})({r.choice(scope['mutable'])})" if r.random() < 0.7 else result
+        form = r.choice(["each", "each", "each", "shared", "variable", "scattered"])
+        before = after = ""
+        if form == "each":
+            result = self.value(scope)
+            if scope["mutable"]:
+                result = f"({t})({r.choice(scope['mutable'])})" if r.random() < 0.7 else result
+            last = f"out[i] = {result};"
+        elif form == "shared":
+            last = f"out[3] = {self.combination(scope, 'out[3]')};"
+        elif form == "scattered":
+            value = f"({t})(({self.integer(scope)}) & 255)"
+            last = f"out[{self.index(scope)}] += {value};"
+        else:
+            first = r.choice(["0", "1", "in[2]"])
+            before = f"  void *task = __hetero_task_begin(3, in, inBytes, out, outBytes, n, 1, out, outBytes);\n  {t} all = {first};\n"
+            last = f"all = {self.combination(scope, 'all')};"
+            if r.random() < 0.3:
+                last = f"if ({self.condition(scope)})\n      {last}"
+            after = "  out[3] = all;\n  __hetero_task_end(task);\n"
         lists = "3, in, inBytes, out, outBytes, n, 1, out, outBytes"
+        if form == "variable":
+            lists = "2, in, inBytes, n, 0"
         first = r.choice(["0", "0", "2"])
         return f"""
-void {self.name}({self.type} *in, size_t inBytes, {self.type} *out, size_t outBytes, int n) {{
-  for (int i = {first}; i < n; ++i) {{
+void {self.name}({t} *in, size_t inBytes, {t} *out, size_t outBytes, int n) {{
+{before}  for (int i = {first}; i < n; ++i) {{
     __hetero_parallel_loop(1, {lists}, "{self.name}");
-    {self.type} tmp[4] = {{}};
-{body}    out[i] = {result};
+    {t} tmp[4] = {{}};
+{body}    {last}
   }}
-}}
+{after}}}
 """
 
 
