@@ -40,31 +40,30 @@ ConvKernel ConvKernel::of(RewriterBase &rewriter, PackedConvOp op, const Input &
 void ConvKernel::steps(Value n, Value f, Value row, Value column, int64_t tileRows, int64_t tileColumns,
                        const Tiles &t, SmallVector<Value> &sums) {
   int64_t panel = w.stride(0); // elements between blocks of the result
-  // Steps of the reduction in one tap; short loops over them take the taps of a row along.
+  // Steps of the reduction in one tap. However short, a tap is a loop of its own: what neighbours see of each
+  // other's taps would be loaded once for both and kept, in more registers than there are.
   int64_t together = products.together, depth = c / together;
-  bool wholeRow = depth * kw <= 24;
-  int64_t unroll = wholeRow ? depth : std::min(std::max<int64_t>(t.unroll, 1), depth);
+  int64_t unroll = std::min(std::max<int64_t>(t.unroll, 1), depth);
   while (depth % unroll)
     --unroll;
   Value firstC = firstBlock ? g.mul(g.div(f, fBlocks), firstBlock) : g.index(0);
-  // Adds the taps [0, taps) x [0, unroll) from these places on.
-  auto body = [&](Cursor from, Cursor weights, int64_t taps, ValueRange carried) {
+  // Adds `unroll` steps from these places on.
+  auto body = [&](Cursor from, Cursor weights, ValueRange carried) {
     SmallVector<Value> next(carried);
-    for (int64_t tap = 0; tap < taps; ++tap)
-      for (int64_t ci = 0; ci < unroll; ++ci) {
-        SmallVector<Value> factors;
-        for (int64_t k = 0; k < t.blocks; ++k)
-          factors.push_back(products.weights(g, weights, k * panel + (tap * depth + ci) * products.width()));
-        for (int64_t i = 0; i < tileRows; ++i)
-          for (int64_t j = 0; j < tileColumns; ++j) {
-            int64_t distance = (i * strideH * width + j * strideW + tap * dilationW) * c + ci * together;
-            Value v = products.spread(g, from, distance);
-            for (int64_t k = 0; k < t.blocks; ++k) {
-              Value &sum = next[(i * tileColumns + j) * t.blocks + k];
-              sum = products.add(g, v, factors[k], sum);
-            }
+    for (int64_t ci = 0; ci < unroll; ++ci) {
+      SmallVector<Value> factors;
+      for (int64_t k = 0; k < t.blocks; ++k)
+        factors.push_back(products.weights(g, weights, k * panel + ci * products.width()));
+      for (int64_t i = 0; i < tileRows; ++i)
+        for (int64_t j = 0; j < tileColumns; ++j) {
+          int64_t distance = (i * strideH * width + j * strideW) * c + ci * together;
+          Value v = products.spread(g, from, distance);
+          for (int64_t k = 0; k < t.blocks; ++k) {
+            Value &sum = next[(i * tileColumns + j) * t.blocks + k];
+            sum = products.add(g, v, factors[k], sum);
           }
-      }
+        }
+    }
     return next;
   };
   Value top = g.add(g.mul(firstRow ? g.sub(row, firstRow) : row, strideH), x.top),
@@ -75,13 +74,11 @@ void ConvKernel::steps(Value n, Value f, Value row, Value column, int64_t tileRo
                                   g.index(0)};
       Value xAt = x.memory.offset(g, place);
       Value wAt = w.offset(g, {f, c1, tapH});
-      if (wholeRow)
-        return body(cursorAt(g, x.memory, xAt), cursorAt(g, w, wAt), kw, carried);
       return g.loop(0, kw, 1, carried, [&](Value tapW, ValueRange carried) {
         return g.loop(0, depth, unroll, carried, [&](Value ci, ValueRange carried) {
           Value xTap = g.add(g.add(xAt, g.mul(tapW, dilationW * c)), g.mul(ci, together));
           Value wTap = g.add(wAt, g.mul(g.add(g.mul(tapW, depth), ci), products.width()));
-          return body(cursorAt(g, x.memory, xTap), cursorAt(g, w, wTap), 1, carried);
+          return body(cursorAt(g, x.memory, xTap), cursorAt(g, w, wTap), carried);
         });
       });
     });
