@@ -33,7 +33,7 @@ namespace {
 
 /// What a layer is made into.
 struct Form {
-  std::optional<nn::Algorithm> algorithm; ///< none: a layer that has only one
+  std::optional<nn::Algorithm> algorithm; ///< none: as it is, a layer that has only one
   bool sparse = false;                    ///< without the zeros among its weights
 };
 
@@ -109,6 +109,8 @@ Portfolio::Portfolio(Session &session, const InstallOptions &given)
     : session(session), options(given), layout(layoutOptions(given)), cache(given) {
   TargetInfo info = findTarget("cpu")->info(options.target);
   machine = {int64_t(info.vectorBytes / 4), info.registers, int64_t(info.l1), int64_t(info.l2)};
+  machine.bytes = nn::packed::parseDot(info.dotBytes).value_or(nn::packed::Dot::Plain);
+  machine.halves = nn::packed::parseDot(info.dotHalves).value_or(nn::packed::Dot::Plain);
   // A group is laid out already.
   options.layout = false;
   // One sample as fast as possible, and many on all that the machine has.
@@ -264,13 +266,16 @@ static SmallVector<nn::Algorithm> algorithmsOf(nn::ConvOp conv, const nn::Layout
 
 Json Portfolio::decide(const Layer &layer) {
   SmallVector<SmallVector<Candidate>> byAlgorithm;
-  if (auto conv = dyn_cast<nn::ConvOp>(layer.op))
+  // Narrow elements have a form of their own.
+  Operation *made = findLayer(*layer.part);
+  bool narrow = getElementTypeOrSelf(made->getOperand(0)) != getElementTypeOrSelf(made->getResult(0));
+  if (auto conv = dyn_cast<nn::ConvOp>(layer.op); conv && !narrow)
     for (nn::Algorithm algorithm : algorithmsOf(conv, layout))
       byAlgorithm.push_back(candidatesOf(layer, {algorithm}));
   else
     byAlgorithm.push_back(candidatesOf(layer, {}));
   // Strict is strict about what a zero makes of infinity, too.
-  if (!options.target.strict && findLayer(*layer.part)->hasAttr(nn::filledAttr))
+  if (!options.target.strict && made->hasAttr(nn::filledAttr))
     byAlgorithm.push_back(candidatesOf(layer, {{}, /*sparse=*/true}));
   if (std::optional<Json> kept = cache.find(layer.signature)) {
     // Of another list of candidates it would be worth nothing.
