@@ -4,7 +4,7 @@ import importlib.util
 
 import pytest
 
-OPTIONAL = {"torch": "PyTorch", "keras": "Keras 3", "onnx": "the onnx package"}
+OPTIONAL = {"torch": "PyTorch", "keras": "Keras 3", "onnx": "the onnx package", "tflite2onnx": "the converter tflite2onnx"}
 
 
 def pytest_configure(config):
