@@ -10,6 +10,7 @@
 #include "tessera/driver/Networks.h"
 #include "tessera/driver/Portfolio.h"
 #include "tessera/driver/Schedule.h"
+#include "tessera/ir/dfg/DfgNames.h"
 #include "tessera/transforms/graph/Rewrites.h"
 
 #include "mlir/IR/Verifier.h"
@@ -43,7 +44,8 @@ static void place(dfg::GraphOp graph, const InstallOptions &options) {
     }
     if (versions.empty()) {
       // A hint is an allowed set, but a program that cannot run is of no use to anyone.
-      node.emitWarning("none of the node's targets is installed; it will run on the cpu");
+      node.emitWarning() << "none of the targets of " << dfg::describe(node)
+                         << " is installed; it will run on the cpu";
       versions.push_back(dfg::VersionAttr::get(node.getContext(), "cpu", StringAttr(), DictionaryAttr()));
     }
     node.setVersionsAttr(ArrayAttr::get(node.getContext(), versions));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * What programs for HPVM take from its own header: the names of targets and the older hint.
+ * What programs for HPVM take from its own header: the names of targets, the older hint and kinds of tasks.
  */
 #ifndef TESSERA_COMPAT_HPVM_H
 #define TESSERA_COMPAT_HPVM_H
@@ -17,12 +17,14 @@ void __hpvm__hint(hpvm::Target target) noexcept;
 void __hpvm__init(void) noexcept;
 void __hpvm__cleanup(void) noexcept;
 void __hpvm__barrier(void) noexcept;
+void __hpvm__task(int kind) noexcept; /* of a scheduler; means nothing here */
 }
 #else
 void __hpvm__hint(enum Target target);
 void __hpvm__init(void);
 void __hpvm__cleanup(void);
 void __hpvm__barrier(void);
+void __hpvm__task(int kind);
 #endif
 
 #endif

@@ -239,7 +239,7 @@ void Rewriter::launch(CallBase *call, const HostLaunch &launch, CallBase *end) {
   HostMembers members(b, argument, module);
   fillSlots(b, argument, launch, slots, members);
   // Nobody can wait for a launch whose handle is thrown away.
-  bool awaited = call->use_empty() || members.isPacked() || isAwaited(end ? end : call);
+  bool awaited = call->use_empty() || launch.isForgotten || members.isPacked() || isAwaited(end ? end : call);
   FunctionCallee run = module.getOrInsertFunction(awaited ? "tsr_hetero_launch" : "tsr_hetero_start",
                                                   FunctionType::get(ptr, {ptr, ptr, i64}, false));
   Value *handle = b.CreateCall(run, {record(launch.graph), slots, ConstantInt::get(i64, count)});

@@ -43,6 +43,7 @@ struct HostLaunch {
   std::string graph;
   std::vector<HostInput> inputs;
   std::vector<HostInput> outputs; ///< memory that only goes out; `inner` holds all extents
+  bool isForgotten = false;       ///< its handle is kept, but nobody asks for it
   bool isStream = false;
   std::vector<HostWord> words; ///< of a stream
   unsigned output = 0;         ///< the word that a pop returns

@@ -357,6 +357,34 @@ SourceUnit::describePushes(function_ref<std::string(const clang::FunctionDecl *)
   return result;
 }
 
+// The variable that keeps the handle of a launch.
+static const clang::VarDecl *findHandle(const clang::Stmt *stmt, const clang::CallExpr *call) {
+  if (!stmt)
+    return nullptr;
+  MarkerKind kind;
+  if (const auto *decls = dyn_cast<clang::DeclStmt>(stmt); decls && findMarker(stmt, kind) == call)
+    return dyn_cast<clang::VarDecl>(decls->getSingleDecl());
+  for (const clang::Stmt *child : stmt->children())
+    if (const clang::VarDecl *found = findHandle(child, call))
+      return found;
+  return nullptr;
+}
+
+static bool asksFor(const clang::Stmt *stmt, const clang::VarDecl *handle) {
+  MarkerKind kind;
+  if (!stmt || (isa<clang::Expr>(stmt) && findMarker(stmt, kind) && kind == MarkerKind::LaunchEnd))
+    return false;
+  if (const auto *ref = dyn_cast<clang::DeclRefExpr>(stmt))
+    return ref->getDecl() == handle;
+  return llvm::any_of(stmt->children(), [&](const clang::Stmt *child) { return asksFor(child, handle); });
+}
+
+// A launch that nobody waits for has ended when it returns: the memory that it writes may be gone afterwards.
+static bool isForgotten(const Launch &launch) {
+  const clang::VarDecl *handle = findHandle(launch.host->getBody(), launch.call);
+  return handle && handle->hasLocalStorage() && !asksFor(launch.host->getBody(), handle);
+}
+
 std::vector<HostLaunch>
 SourceUnit::describeLaunches(function_ref<std::string(const clang::FunctionDecl *)> mangle) const {
   std::vector<HostLaunch> result;
@@ -387,6 +415,7 @@ SourceUnit::describeLaunches(function_ref<std::string(const clang::FunctionDecl 
     host.function = mangle(launch.host);
     host.graph = launch.graph;
     place(launch.call, host.line, host.column);
+    host.isForgotten = isForgotten(launch);
     host.isStream = launch.isStream;
     host.output = launch.output;
     for (const Word &word : launch.words)

@@ -14,6 +14,7 @@ void scale(int *values, int count, int factor) {
   for (int i = 0; i < count; ++i) {
     __hpvm_parallel_loop(1, 3, values, bytes, count, factor, 1, values, bytes, "scale");
     __hpvm__hint(hpvm::CPU_TARGET);
+    __hpvm__task(3);
     values[i] *= factor;
   }
   __hpvm_parallel_section_end(section);
