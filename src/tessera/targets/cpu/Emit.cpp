@@ -5,6 +5,7 @@
 #include "tessera/targets/cpu/Divisions.h"
 
 #include "tessera/base/Check.h"
+#include "tessera/base/ThreadPool.h"
 #include "tessera/targets/cpu/builtins/Builtins.h"
 
 #include "lld/Common/Driver.h"
@@ -15,6 +16,7 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -26,9 +28,9 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Triple.h"
-#include "llvm/Transforms/IPO/GlobalDCE.h"
-#include "llvm/Transforms/IPO/Internalize.h"
+#include "llvm/Transforms/Utils/SplitModule.h"
 
+#include <atomic>
 #include <fcntl.h>
 
 LLD_HAS_DRIVER(elf)
@@ -52,10 +54,8 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(const Machine &machine
                                   llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
 }
 
-static LogicalResult linkBuiltins(llvm::Module &module, const llvm::Triple &triple, Location loc) {
-  std::string_view bitcode = builtinsBitcode(triple.getArchName().str());
-  if (bitcode.empty())
-    return emitError(loc, "no builtins for the architecture '") << triple.getArchName() << "'";
+static void linkBuiltins(llvm::Module &module) {
+  std::string_view bitcode = builtinsBitcode(module.getTargetTriple().getArchName().str());
   auto buffer =
       llvm::MemoryBuffer::getMemBuffer(StringRef(bitcode.data(), bitcode.size()), "builtins", false);
   auto builtins = llvm::parseBitcodeFile(buffer->getMemBufferRef(), module.getContext());
@@ -64,7 +64,6 @@ static LogicalResult linkBuiltins(llvm::Module &module, const llvm::Triple &trip
   (*builtins)->setTargetTriple(module.getTargetTriple());
   bool failed = llvm::Linker::linkModules(module, std::move(*builtins), llvm::Linker::Flags::LinkOnlyNeeded);
   TESSERA_CHECK(!failed) << "the builtins do not fit the kernels";
-  return success();
 }
 
 // Whether a function, or one that it calls, has an instruction like this.
@@ -153,18 +152,61 @@ static void keepOrderOfInstructions(const llvm::Triple &triple) {
   (void)option->second->addOccurrence(0, name, "false");
 }
 
+using Object = SmallVector<char, 0>;
+
+static Object emitObject(llvm::Module &module, const Machine &machine, const llvm::StringSet<> &kernels) {
+  std::string error;
+  std::unique_ptr<llvm::TargetMachine> tm = createMachine(machine, error);
+  TESSERA_CHECK(tm) << error;
+  linkBuiltins(module);
+  prepare(module, machine, kernels);
+  optimise(module, *tm);
+  Object object;
+  llvm::raw_svector_ostream os(object);
+  llvm::legacy::PassManager codegen;
+  bool failed = tm->addPassesToEmitFile(codegen, os, nullptr, llvm::CodeGenFileType::ObjectFile);
+  TESSERA_CHECK(!failed) << "the code generator for " << machine.triple << " writes no objects";
+  codegen.run(module);
+  return object;
+}
+
+// Kernels do not call each other: parts of the module are compiled side by side, each in a context of its
+// own. How many depends on the kernels alone, so that the image is the same wherever it is made.
+static std::vector<Object> emitObjects(llvm::Module &module, const Machine &machine,
+                                       const llvm::StringSet<> &kernels) {
+  constexpr unsigned kernelsOfPart = 3, mostParts = 16;
+  unsigned count = std::clamp<unsigned>(kernels.size() / kernelsOfPart, 1, mostParts);
+  if (count == 1)
+    return {emitObject(module, machine, kernels)};
+  std::vector<Object> parts;
+  llvm::SplitModule(
+      module, count,
+      [&](std::unique_ptr<llvm::Module> part) {
+        llvm::raw_svector_ostream os(parts.emplace_back());
+        llvm::WriteBitcodeToFile(*part, os);
+      },
+      /*PreserveLocals=*/true);
+  std::atomic<unsigned> next = 0;
+  ThreadPool::shared().parallel(ThreadPool::defaultThreads(), [&](unsigned, unsigned) {
+    for (unsigned i; (i = next++) < parts.size();) {
+      llvm::LLVMContext context;
+      auto part = llvm::parseBitcodeFile({StringRef(parts[i].data(), parts[i].size()), "part"}, context);
+      TESSERA_CHECK(part) << llvm::toString(part.takeError());
+      parts[i] = emitObject(**part, machine, kernels);
+    }
+  });
+  return parts;
+}
+
 // lld works on files; they are removed again. What code generation calls on its own (memcpy, conversions of
 // half types) comes from the builtins' object; sections that nobody needs are dropped.
-static FailureOr<std::string> link(ArrayRef<char> object, std::string_view builtins, Location loc) {
-  SmallString<128> in, lib, out;
-  if (llvm::sys::fs::createTemporaryFile("tessera", "o", in) ||
-      llvm::sys::fs::createTemporaryFile("tessera", "o", lib) ||
-      llvm::sys::fs::createTemporaryFile("tessera", "elf", out))
-    return emitError(loc, "cannot create a temporary file; set TMPDIR to a folder with space"), failure();
+static FailureOr<std::string> link(ArrayRef<StringRef> objects, Location loc) {
+  std::vector<SmallString<128>> paths; // the last one is the image
   llvm::scope_exit remove([&] {
-    for (StringRef path : {in.str(), lib.str(), out.str()})
+    for (const auto &path : paths)
       (void)llvm::sys::fs::remove(path);
   });
+  size_t size = 0;
   // Writes a file; more space than its content needs is only asked for.
   auto write = [&](StringRef path, StringRef content, size_t space) -> LogicalResult {
     int fd = -1;
@@ -182,31 +224,27 @@ static FailureOr<std::string> link(ArrayRef<char> object, std::string_view built
              << path << "': " << ec.message() << "; set TMPDIR to a folder with space";
     return success();
   };
-  // lld maps its output, where a full disk would end the process: the space is asked for before.
-  if (failed(write(in, StringRef(object.data(), object.size()), 0)) ||
-      failed(write(lib, StringRef(builtins.data(), builtins.size()), 0)) ||
-      failed(write(out, "", object.size() + builtins.size())))
-    return failure();
+  for (size_t i = 0; i <= objects.size(); ++i) {
+    bool last = i == objects.size();
+    SmallString<128> path;
+    if (llvm::sys::fs::createTemporaryFile("tessera", last ? "elf" : "o", path))
+      return emitError(loc, "cannot create a temporary file; set TMPDIR to a folder with space"), failure();
+    paths.push_back(path);
+    // lld maps its output, where a full disk would end the process: the space is asked for before.
+    if (failed(write(path, last ? "" : objects[i], last ? size : 0)))
+      return failure();
+    size += last ? 0 : objects[i].size();
+  }
   std::string messages;
   llvm::raw_string_ostream os(messages);
-  const char *args[] = {"ld.lld",
-                        "-shared",
-                        "-Bsymbolic",
-                        "--no-undefined",
-                        "-z",
-                        "max-page-size=4096",
-                        "-z",
-                        "norelro",
-                        "--hash-style=sysv",
-                        "--gc-sections",
-                        "--strip-debug",
-                        "-o",
-                        out.c_str(),
-                        in.c_str(),
-                        lib.c_str()};
+  std::vector<const char *> args = {
+      "ld.lld",  "-shared",           "-Bsymbolic",    "--no-undefined", "-z", "max-page-size=4096", "-z",
+      "norelro", "--hash-style=sysv", "--gc-sections", "--strip-debug",  "-o", paths.back().c_str()};
+  for (size_t i = 0; i < objects.size(); ++i)
+    args.push_back(paths[i].c_str());
   lld::Result result = lld::lldMain(args, os, os, {{lld::Gnu, &lld::elf::link}});
   TESSERA_CHECK(!result.retCode) << os.str();
-  auto file = llvm::MemoryBuffer::getFile(out, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  auto file = llvm::MemoryBuffer::getFile(paths.back(), /*IsText=*/false, /*RequiresNullTerminator=*/false);
   TESSERA_CHECK(file) << "the linked image is gone: " << file.getError().message();
   return (*file)->getBuffer().str();
 }
@@ -249,20 +287,16 @@ FailureOr<TargetCode> cpu::emitImage(ModuleOp kernels, const Machine &machine) {
   for (llvm::Function &f : *module)
     if (!f.isDeclaration() && !f.hasLocalLinkage())
       names.insert(f.getName());
-  if (failed(linkBuiltins(*module, tm->getTargetTriple(), loc)))
-    return failure();
-  prepare(*module, machine, names);
-  optimise(*module, *tm);
-  SmallVector<char, 0> object;
-  {
-    llvm::raw_svector_ostream os(object);
-    llvm::legacy::PassManager codegen;
-    keepOrderOfInstructions(tm->getTargetTriple());
-    bool failed = tm->addPassesToEmitFile(codegen, os, nullptr, llvm::CodeGenFileType::ObjectFile);
-    TESSERA_CHECK(!failed) << "the code generator for " << machine.triple << " writes no objects";
-    codegen.run(*module);
-  }
-  FailureOr<std::string> image = link(object, builtinsObject(tm->getTargetTriple().getArchName().str()), loc);
+  std::string arch = tm->getTargetTriple().getArchName().str();
+  if (builtinsBitcode(arch).empty())
+    return emitError(loc, "no builtins for the architecture '") << arch << "'", failure();
+  keepOrderOfInstructions(tm->getTargetTriple());
+  std::vector<Object> parts = emitObjects(*module, machine, names);
+  SmallVector<StringRef> objects;
+  for (const Object &part : parts)
+    objects.push_back({part.data(), part.size()});
+  objects.push_back(builtinsObject(arch));
+  FailureOr<std::string> image = link(objects, loc);
   if (failed(image))
     return failure();
   TargetCode code;
