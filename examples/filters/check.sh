@@ -12,7 +12,7 @@ for chain in geo gemo gsm gsme gsmo; do
 done
 # A piece of the photograph is enough for the oracle; its 49 rows are no multiple of a period.
 "$python" -c "import numpy; p = numpy.load('$photo'); numpy.save('piece.npy', p[100:149, 200:237].copy())"
-for knob in perforate-rows:1/2@0 perforate-rows:1/3@2 perforate-rows:3/4@1 perforate-rows:7/8@5 f16 bf16+perforate-rows:2/3@1; do
+for knob in perforate-rows:1/2@0 perforate-rows:1/3@2 perforate-rows:3/4@1 perforate-rows:7/8@5 f16 bf16+perforate-rows:2/3@1 cubic-rows:1/2@0 cubic-rows:5/6@3; do
   knobs=gaussian.filter=$knob,motion.filter=$knob
   tessera compile "$here/filters.mlir" --knobs $knobs -o knob.tsr
   rm -f knob.tsx

@@ -45,11 +45,26 @@ dfg.graph @watch(%frame: tensor<?xf32>, %start: tensor<?xf32>) -> (mean: tensor<
 }
 )";
 
-TEST(InstalledStreams, EqualTheOracle) {
+// The same with known extents and a node that computes in one of three activations.
+static std::string reusing() {
+  std::string text = program;
+  for (size_t at; (at = text.find("tensor<?xf32>")) != std::string::npos;)
+    text.replace(at, 13, "tensor<301xf32>");
+  const std::string depth = "{depth = 1 : i64}";
+  text.replace(text.find(depth), depth.size(), "{depth = 1 : i64, dfg.knob = \"reuse:2/3@1\"}");
+  return text;
+}
+
+class InstalledStreams : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Programs, InstalledStreams, testing::Values(program, reusing()),
+                         [](const auto &info) { return info.index ? "Reusing" : "Plain"; });
+
+TEST_P(InstalledStreams, EqualTheOracle) {
   Session session;
-  auto module = parseSourceString<ModuleOp>(program, ParserConfig(&session.context()));
+  auto module = parseSourceString<ModuleOp>(GetParam(), ParserConfig(&session.context()));
   ASSERT_TRUE(module);
-  auto graph = *module->getOps<dfg::GraphOp>().begin();
+  OwningOpRef<ModuleOp> original = module->clone(); // installation rewrites it
+  auto graph = *original->getOps<dfg::GraphOp>().begin();
   FailureOr<std::string> file = installModule(session, *module, BackendOptions());
   ASSERT_TRUE(succeeded(file));
   constexpr int64_t extent = 301, frames = 40;

@@ -152,11 +152,14 @@ static void expectAsOracle(const std::string &installed, dfg::GraphOp graph, con
   ASSERT_TRUE(succeeded(expected));
   auto actual = runProgram(installed, graph, inputs, options);
   ASSERT_TRUE(succeeded(actual));
-  ASSERT_EQ((*expected)[0].bytes.size(), (*actual)[0].bytes.size());
-  const auto *x = reinterpret_cast<const float *>((*expected)[0].bytes.data()),
-             *y = reinterpret_cast<const float *>((*actual)[0].bytes.data());
-  for (size_t e = 0; e < (*expected)[0].bytes.size() / sizeof(float); ++e)
-    ASSERT_NEAR(x[e], y[e], bound * (1 + std::fabs(x[e]))) << "element " << e;
+  for (size_t r = 0; r < expected->size(); ++r) {
+    const size_t bytes = (*expected)[r].bytes.size();
+    ASSERT_EQ(bytes, (*actual)[r].bytes.size());
+    const auto *x = reinterpret_cast<const float *>((*expected)[r].bytes.data()),
+               *y = reinterpret_cast<const float *>((*actual)[r].bytes.data());
+    for (size_t e = 0; e < bytes / sizeof(float); ++e)
+      ASSERT_NEAR(x[e], y[e], bound * (1 + std::fabs(x[e]))) << "result " << r << ", element " << e;
+  }
 }
 
 // All of them with TESSERA_FULL; otherwise one of each kind on a convolution and a product, and what differs
@@ -262,7 +265,10 @@ TEST(NodeKnobs, MeanWhatTheOracleSaysInChains) {
       {"perforate-rows:3/4@0", "perforate-rows:2/3@0", "perforate-rows:7/8@0"},
       {"f16+perforate-rows:1/3@1", "perforate-rows:1/4@2", "f32"},
       {"perforate-rows:1/2@1", "f32", "perforate-rows:5/6@0"},
-      {"bf16", "perforate-rows:1/2@1", "perforate-rows:1/3@2"}};
+      {"bf16", "perforate-rows:1/2@1", "perforate-rows:1/3@2"},
+      {"cubic-rows:1/2@0", "cubic-rows:3/4@2"},
+      {"f16+cubic-rows:2/3@1", "perforate-rows:5/8@1", "perforate-rows:7/8@0"},
+      {"cubic-rows:1/4@3", "f32", "cubic-rows:7/8@4"}};
   std::string text;
   for (auto [i, knobs] : llvm::enumerate(chains))
     text += chainOf("g" + std::to_string(i), knobs);
@@ -276,5 +282,37 @@ TEST(NodeKnobs, MeanWhatTheOracleSaysInChains) {
   for (size_t i = 0; i < chains.size(); ++i) {
     SCOPED_TRACE(llvm::join(chains[i], ", "));
     expectAsOracle(*installed, original->lookupSymbol<dfg::GraphOp>("g" + std::to_string(i)), options, 1e-6);
+  }
+}
+
+// Sums over one dimension, sums and extremes over all of them, and one position alone.
+TEST(NodeKnobs, SampledReductionsAreTheOracles) {
+  std::string text;
+  const std::vector<std::pair<StringRef, StringRef>> knobs = {
+      {"sample:1/2@0", "11x6"}, {"sample:1/3@2", "11x6"}, {"sample:1/4@1", "7x5"}, {"sample:1/2@0", "1x4"}};
+  for (auto [i, item] : llvm::enumerate(knobs)) {
+    auto [knob, shape] = item;
+    auto [rows, columns] = shape.split('x');
+    const std::string type = "tensor<" + shape.str() + "xf32>", sums = "tensor<" + rows.str() + "xf32>",
+                      attribute = "attributes {dfg.knob = \"" + knob.str() + "\"}";
+    text += "dfg.graph @g" + std::to_string(i) + "(%x: " + type + ") -> (s: " + sums +
+            ", t: f32, m: f32) {\n" + "  %h = arith.constant " + rows.str() +
+            " : index\n  %w = arith.constant " + columns.str() +
+            " : index\n  %s = dfg.node @rows grid(%i = %h, %j = %w) (each %e = %x : " + type + ") -> " +
+            sums + " reduce<addf> over [1] " + attribute + " {\n    dfg.yield %e : f32\n  }\n" +
+            "  %t, %m = dfg.node @all grid(%i = %h, %j = %w) (each %e = %x : " + type +
+            ") -> (f32 reduce<addf>, f32 reduce<maximumf>) " + attribute +
+            " {\n    dfg.yield %e, %e : f32, f32\n  }\n  dfg.return %s, %t, %m : " + sums + ", f32, f32\n}\n";
+  }
+  Session session;
+  auto module = parseSourceString<ModuleOp>(text, ParserConfig(&session.context()), "sums");
+  ASSERT_TRUE(module);
+  OwningOpRef<ModuleOp> original = module->clone();
+  BackendOptions options;
+  FailureOr<std::string> installed = installModule(session, *module, options);
+  ASSERT_TRUE(succeeded(installed));
+  for (size_t i = 0; i < knobs.size(); ++i) {
+    SCOPED_TRACE(knobs[i].first.str());
+    expectAsOracle(*installed, original->lookupSymbol<dfg::GraphOp>("g" + std::to_string(i)), options, 1e-5);
   }
 }

@@ -27,10 +27,11 @@ struct Word {
   int64_t least = 0, most = 0; ///< of the rate or the number
 };
 
-constexpr std::array<Word, 11> words = {{
+constexpr std::array<Word, 13> words = {{
     {"perforate-rows", "perforate-rows:1/2@0", Structure::PerforateRows, Form::Ratio, 2, 16},
     {"perforate-cols", "perforate-cols:1/3@2", Structure::PerforateCols, Form::Ratio, 2, 16},
     {"perforate-both", "perforate-both:1/2@0", Structure::PerforateBoth, Form::Ratio, 2, 16},
+    {"cubic-rows", "cubic-rows:3/4@0", Structure::CubicRows, Form::Ratio, 2, 16},
     {"sample-filter", "sample-filter:1/4@1", Structure::SampleFilter, Form::Ratio, 2, 16},
     {"sample", "sample:1/2@0", Structure::Sample, Form::Ratio, 2, 16},
     {"low-rank", "low-rank:16", Structure::LowRank, Form::Number, 1, 1 << 20},
@@ -39,6 +40,7 @@ constexpr std::array<Word, 11> words = {{
     {"direct", "direct", Structure::Direct, Form::Nothing, 0, 0},
     {"winograd", "winograd:4", Structure::Winograd, Form::Number, 2, 4},
     {"promise", "promise:3", Structure::Promise, Form::Number, 1, 7},
+    {"reuse", "reuse:1/2@1", Structure::Reuse, Form::Ratio, 2, 16},
 }};
 
 } // namespace
@@ -62,10 +64,16 @@ static bool parseParameters(const Word &word, std::string_view text, Knob &knob)
     return text.empty();
   case Form::Ratio: {
     size_t at = text.find('@');
-    return at != std::string_view::npos && parseRatio(text.substr(0, at), knob.skip, knob.rate) &&
-           knob.skip >= 1 && (knob.skip == 1 || word.structure == Structure::PerforateRows) &&
-           knob.skip < knob.rate && within(knob.rate) && parseWhole(text.substr(at + 1), knob.offset) &&
-           knob.offset >= 0 && knob.offset < knob.rate;
+    if (at == std::string_view::npos || !parseRatio(text.substr(0, at), knob.skip, knob.rate) ||
+        !parseWhole(text.substr(at + 1), knob.offset) || !within(knob.rate))
+      return false;
+    const bool isReuse = word.structure == Structure::Reuse,
+               several = isReuse || word.structure == Structure::PerforateRows ||
+                         word.structure == Structure::CubicRows;
+    // The first activation has nothing to reuse.
+    const int64_t first = isReuse ? 1 : 0, last = isReuse ? knob.rate - knob.skip : knob.rate - 1;
+    return knob.skip >= 1 && knob.skip < knob.rate && (knob.skip == 1 || several) && knob.offset >= first &&
+           knob.offset <= last;
   }
   case Form::Kept:
     return parseRatio(text, knob.value, knob.rate) && within(knob.rate) && knob.value >= 1 &&

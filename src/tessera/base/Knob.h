@@ -18,6 +18,7 @@ struct Knob {
     PerforateRows, ///< `skip` of every `rate` rows of the result are interpolated, not computed
     PerforateCols,
     PerforateBoth,
+    CubicRows,    ///< as PerforateRows, interpolated by cubics through four rows; graph nodes alone
     SampleFilter, ///< one of every `rate` weights of a filter is left out, the others are scaled up
     Sample,       ///< one of every `rate` elements of a sum, a mean or a window is left out
     LowRank,      ///< weights as a product of two matrices, with `value` columns and rows between
@@ -26,13 +27,14 @@ struct Knob {
     Direct,       ///< a convolution by its definition
     Winograd,     ///< by Winograd's F(value, 3)
     Promise,      ///< on the analog accelerator PROMISE, at swing level `value`; modelled
+    Reuse, ///< in `skip` of every `rate` activations of a stream a graph node's last results serve again
   };
 
   Precision precision = Precision::F32;
   Structure structure = Structure::None;
   int64_t rate = 0, offset = 0, value = 0;
   double share = 0;
-  int64_t skip = 1; ///< more than one for rows of graph nodes alone
+  int64_t skip = 1; ///< more than one for graph nodes alone
 
   /// The knob with this spelling; the error says what a knob looks like.
   static Result<Knob> parse(std::string_view text);
@@ -47,6 +49,10 @@ struct Knob {
     return structure == Structure::PerforateCols || structure == Structure::PerforateBoth;
   }
   bool perforates() const { return perforatesRows() || perforatesCols(); }
+  /// Of a graph node: rows are left out.
+  bool skipsRows() const {
+    return structure == Structure::PerforateRows || structure == Structure::CubicRows;
+  }
 
   friend bool operator==(const Knob &, const Knob &) = default;
 };

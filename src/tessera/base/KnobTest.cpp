@@ -20,6 +20,7 @@ TEST(Knob, ReadsAndPrints) {
                            "int4",
                            "perforate-rows:1/2@0",
                            "perforate-rows:3/4@1",
+                           "cubic-rows:7/8@4",
                            "perforate-cols:1/3@2",
                            "perforate-both:1/4@3",
                            "sample-filter:1/4@1",
@@ -31,6 +32,7 @@ TEST(Knob, ReadsAndPrints) {
                            "winograd:2",
                            "winograd:4",
                            "promise:3",
+                           "reuse:3/4@1",
                            "int8+perforate-rows:1/2@1",
                            "bf16+low-rank:32"}) {
     Result<Knob> knob = Knob::parse(text);
@@ -76,6 +78,8 @@ TEST(Knob, RefusesOthers) {
                            "winograd:3",
                            "winograd",
                            "promise:8",
+                           "reuse:1/2@0",
+                           "reuse:2/3@2",
                            "low-rank:99999999999999999999"})
     EXPECT_FALSE(Knob::parse(text).ok()) << text;
 }

@@ -96,15 +96,19 @@ Portable tessera::copyAs(const Portable &program, const std::string &name) {
   return copy;
 }
 
+static std::string describeShape(dfg::NodeOp node) {
+  auto type = dyn_cast<ShapedType>(node->getResult(0).getType());
+  return type ? formatShape(type.getShape()) : "scalar";
+}
+
 std::vector<tune::TunableNode> tessera::describeNodes(ModuleOp module, ArrayRef<std::string> patterns) {
   std::vector<tune::TunableNode> nodes;
   for (dfg::NodeOp node : nodesOnce(module)) {
-    tune::TunableNode own{node.getName().str(),
-                          formatShape(cast<ShapedType>(node->getResult(0).getType()).getShape()),
-                          graph::instanceCost(node),
-                          {Knob().str()}};
+    tune::TunableNode own{
+        node.getName().str(), describeShape(node), graph::instanceCost(node), {Knob().str()}};
     for (const Knob &knob : dfg::listKnobs(node))
-      if (!knob.isExact() && matchesAny(knob, patterns))
+      // What matters in streams alone is not seen in launches.
+      if (!knob.isExact() && knob.structure != Knob::Structure::Reuse && matchesAny(knob, patterns))
         own.knobs.push_back(knob.str());
     if (own.knobs.size() > 1)
       nodes.push_back(std::move(own));
@@ -142,12 +146,12 @@ nlohmann::json tessera::listTunable(ModuleOp module) {
     nlohmann::json knobs = nlohmann::json::object();
     for (const Knob &knob : dfg::listKnobs(node)) {
       // What is left out is filled in by about five operations.
-      double left = knob.perforates() ? static_cast<double>(knob.skip) / static_cast<double>(knob.rate) : 0;
+      double left = knob.skipsRows() ? static_cast<double>(knob.skip) / static_cast<double>(knob.rate) : 0;
       knobs[knob.str()] = (1 - left) * cost + (left > 0 ? 5 : 0);
     }
     list.push_back({{"name", node.getName().str()},
                     {"kind", "node"},
-                    {"shape", formatShape(cast<ShapedType>(node->getResult(0).getType()).getShape())},
+                    {"shape", describeShape(node)},
                     {"flops", cost},
                     {"knob", dfg::knobOf(node).str()},
                     {"knobs", std::move(knobs)}});
@@ -155,7 +159,8 @@ nlohmann::json tessera::listTunable(ModuleOp module) {
   return list;
 }
 
-// A line for each precision; "perforate-rows:1/2@0..1": all offsets of a rate in one word.
+// A line for each precision; "perforate-rows:1/2@0..1", "cubic-rows:7/8@0,4": the offsets of a rate in one
+// word.
 static std::string describeKnobs(ArrayRef<Knob> knobs) {
   std::vector<std::pair<std::string, std::vector<int64_t>>> offsets;
   for (const Knob &knob : knobs) {
@@ -170,9 +175,10 @@ static std::string describeKnobs(ArrayRef<Knob> knobs) {
     Result<Knob> whole = Knob::parse(stem); // a rate without its offset is none
     bool isPrecision = whole.ok() && whole->structure == Knob::Structure::None;
     text += concat(isPrecision ? "\n  " : " ", stem);
-    if (list.size() > 1)
-      text += concat('@', list.front(), "..", list.back());
-    else if (stem.find('/') != std::string::npos && stem.find("prune") == std::string::npos)
+    if (list.size() > 1) {
+      const bool isRange = list.back() - list.front() + 1 == static_cast<int64_t>(list.size());
+      text += concat('@', list.front(), isRange ? ".." : ",", list.back());
+    } else if (stem.find('/') != std::string::npos && stem.find("prune") == std::string::npos)
       text += concat('@', list.front());
   }
   return text;

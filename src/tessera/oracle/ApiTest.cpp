@@ -116,6 +116,28 @@ TEST_F(Api, StreamKeepsItsState) {
   EXPECT_NE(messages.find("pops from a stream with no activation in flight"), std::string::npos);
 }
 
+TEST_F(Api, StreamReusesResults) {
+  dfg::GraphOp graph = parse(R"(
+    dfg.graph @twice(%frame: tensor<2xi32>) -> (tensor<2xi32>, tensor<2xi32>) {
+      %c2 = arith.constant 2 : index
+      %d = dfg.node @d grid(%i = %c2) (each %a = %frame : tensor<2xi32>) -> tensor<2xi32> attributes {dfg.knob = "reuse:2/4@1"} {
+        %s = arith.addi %a, %a : i32
+        dfg.yield %s : i32
+      }
+      dfg.return %d, %frame : tensor<2xi32>, tensor<2xi32>
+    })",
+                             "twice");
+  Type i32 = IntegerType::get(&context, 32);
+  Stream stream(graph);
+  std::vector<int32_t> first;
+  for (int32_t frame = 0; frame < 8; ++frame) {
+    ASSERT_TRUE(succeeded(stream.push({array<int32_t>(i32, {2}, {frame, -frame})}))) << messages;
+    first.push_back(values<int32_t>((*stream.pop())[0])[0]);
+  }
+  // Activations 1 and 2 of every four take what the one before them made.
+  EXPECT_EQ(first, (std::vector<int32_t>{0, 0, 0, 6, 8, 8, 8, 14}));
+}
+
 TEST_F(Api, EdgePipeline) {
   module = parseSourceFile<ModuleOp>(TESSERA_EDGE_EXAMPLE, ParserConfig(&context));
   ASSERT_TRUE(module) << messages;

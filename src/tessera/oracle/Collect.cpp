@@ -240,9 +240,9 @@ LogicalResult Collector::addReduced(Exec &x, const Inst &inst, ArrayRef<int64_t>
       place = place * extents[d] + ids[d];
   }
   if (!isPreciseSum) {
-    // The identity comes first, so that a combiner sees even a single value.
+    // The identity comes first, so that a combiner sees even a single value; a knob may leave out the first.
     Val &sum = partial[place];
-    if (isFirst && failed(identity(x, inst, sum)))
+    if (sum.isUndef() && failed(identity(x, inst, sum)))
       return failure();
     return combineValues(x, inst, attr.getReduction(), info, Val(sum), value, sum);
   }

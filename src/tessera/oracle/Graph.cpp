@@ -104,9 +104,12 @@ void NodeRun::instanceArgs(uint64_t instance, ArrayRef<int64_t> ids, Vals &args)
 }
 
 LogicalResult NodeRun::collect(Exec &at, ArrayRef<int64_t> ids, Vals &results) {
-  for (unsigned r = 0; r < collectors.size(); ++r)
+  for (unsigned r = 0; r < collectors.size(); ++r) {
+    if (knob.samples())
+      knob.weigh(results[r], node, r);
     if (failed(collectors[r].add(at, inst, ids, results[r])))
       return failure();
+  }
   return success();
 }
 
@@ -191,7 +194,36 @@ LogicalResult NodeRun::finish() {
   return success();
 }
 
+// In some activations a node's last results serve again. Its states: the number of the next activation in its
+// period, and each result.
+static bool reuseResults(Exec &x, const Inst &inst, const Knob &knob) {
+  const std::pair turn(x.path + "#turn", inst.op);
+  auto known = x.states->values.find(turn);
+  const int64_t number = known == x.states->values.end() ? 0 : known->second.getIndex();
+  x.states->next[turn] = Val::index((number + 1) % knob.rate);
+  if (number < knob.offset || number >= knob.offset + knob.skip)
+    return false;
+  for (unsigned r = 0; r < inst.op->getNumResults(); ++r)
+    x.out(inst, r) = x.states->values[{x.path + "#" + std::to_string(r), inst.op}];
+  return true;
+}
+
+static LogicalResult computeNode(Exec &x, const Inst &inst);
+
 static LogicalResult runNode(Exec &x, const Inst &inst) {
+  const Knob knob = dfg::knobOf(cast<dfg::NodeOp>(inst.op));
+  if (knob.structure != Knob::Structure::Reuse)
+    return computeNode(x, inst);
+  if (reuseResults(x, inst, knob))
+    return success();
+  if (failed(computeNode(x, inst)))
+    return failure();
+  for (unsigned r = 0; r < inst.op->getNumResults(); ++r)
+    x.states->next[{x.path + "#" + std::to_string(r), inst.op}] = x.out(inst, r);
+  return success();
+}
+
+static LogicalResult computeNode(Exec &x, const Inst &inst) {
   NodeRun run{x, inst, cast<dfg::NodeOp>(inst.op), {}, {}, {}, {}, {}};
   if (failed(run.init()))
     return failure();

@@ -59,16 +59,24 @@ public:
   NodeKnob() = default;
   NodeKnob(dfg::NodeOp node, ArrayRef<int64_t> extents);
   /// The instance is not computed.
-  bool skips(ArrayRef<int64_t> ids) const { return knob.perforates() && !computed(ids.front()); }
+  bool skips(ArrayRef<int64_t> ids) const { return rows && !computed(ids[dim]); }
+  bool samples() const { return knob.structure == Knob::Structure::Sample; }
+  /// Makes of an instance's value what a sum takes of it.
+  void weigh(Val &value, dfg::NodeOp node, unsigned result) const;
   /// Fills in and rounds a gathered result.
   void approximate(Val &result) const;
 
 private:
   bool computed(int64_t row) const;
+  /// The computed row that is number `steps` from a gap that holds `row`, counted away from it: -1 is the
+  /// last one before, 1 the first one behind. Beyond the first and the last one it is that one.
+  int64_t neighbour(int64_t row, int64_t steps) const;
   double round(double value) const;
 
   Knob knob;
-  int64_t rows = 0;
+  unsigned dim = 0;
+  int64_t rows = 0;  ///< along that dimension; 0: none is left out
+  int64_t count = 0; ///< of those that a sampled reduction takes
 };
 
 /// An instance of a leaf with barriers: a thread of control with its own stack, run in turn with the others.

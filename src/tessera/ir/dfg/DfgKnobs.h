@@ -16,6 +16,10 @@ Knob knobOf(NodeOp node);
 /// The node's own form allows the knob.
 bool hasKnob(NodeOp node, const Knob &knob);
 
+/// The grid dimension of which positions may be left out of a node's sums and extremes, the first that all of
+/// its results reduce; nothing for other nodes.
+std::optional<unsigned> sampledDim(NodeOp node);
+
 /// All readers of the node's results are leaves that take single elements, so that they can be stored
 /// otherwise.
 bool canNarrow(NodeOp node);

@@ -159,6 +159,11 @@ static double contractionCost(double flops, const Knob &knob, WeightMatrix matri
   case Structure::PruneBlocks:
     kept = 1 - knob.share;
     break;
+  case Structure::Promise: { // energy of 128 products at its levels, over that of f32 by the CPU's model
+    constexpr double picojoules[] = {30.544, 31.689, 35.042, 47.218, 52.680, 80.035, 106.549};
+    kept = picojoules[knob.value - 1] / (2 * 128 * 50);
+    break;
+  }
   case Structure::Winograd: // products for a tile of results: (v + 2)^2 instead of 9 v^2
     kept = std::pow(static_cast<double>(knob.value + 2) / (3 * static_cast<double>(knob.value)), 2);
     break;

@@ -54,10 +54,19 @@ LogicalResult graph::applyNodeKnobs(RewriterBase &rewriter, Operation *root, Ref
   for (NodeOp node : nodes) {
     Knob knob = knobOf(node);
     node->removeAttr(knobAttr);
+    if (knob.structure == Knob::Structure::Reuse) {
+      reuseResults(rewriter, node, {knob.rate, knob.skip, knob.offset});
+      continue;
+    }
+    if (knob.structure == Knob::Structure::Sample) {
+      sampleReduction(rewriter, node, knob.rate, knob.offset);
+      continue;
+    }
     SmallVector<NodeOp> parts = {node};
-    if (knob.structure == Knob::Structure::PerforateRows) {
+    if (knob.skipsRows()) {
+      const bool cubic = knob.structure == Knob::Structure::CubicRows;
       FailureOr<PerforatedNode> made =
-          perforateGrid(rewriter, node, {0, knob.rate, knob.skip, knob.offset}, no);
+          perforateGrid(rewriter, node, {0, knob.rate, knob.skip, knob.offset, cubic}, no);
       if (failed(made))
         return failure();
       parts = {made->some, made->fill};

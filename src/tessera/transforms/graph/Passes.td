@@ -154,7 +154,8 @@ def PerforateGridPass : GraphPass<"tessera-perforate-grid"> {
                  Option<"dim", "dim", "unsigned", "0", "grid dimension">,
                  Option<"rate", "rate", "int64_t", "2", "length of a period">,
                  Option<"skip", "skip", "int64_t", "1", "positions of a period that are left out">,
-                 Option<"offset", "offset", "int64_t", "0", "the first of them">];
+                 Option<"offset", "offset", "int64_t", "0", "the first of them">,
+                 Option<"cubic", "cubic", "bool", "false", "fill in by cubics through four rows">];
 }
 
 def SplitGridPass : GraphPass<"tessera-split-grid"> {

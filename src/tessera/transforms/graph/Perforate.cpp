@@ -3,8 +3,8 @@
 // node, and a second one fills in the others between their nearest computed neighbours. An approximation,
 // asked for by a knob: `dfg.knob` on the node. What it means is in Dfg.md; the oracle computes it by itself.
 #include "tessera/ir/dfg/DfgKnobs.h"
+#include "tessera/transforms/graph/Compact.h"
 #include "tessera/transforms/graph/Passes.h"
-#include "tessera/transforms/graph/Support.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -13,46 +13,43 @@ using namespace tessera::dfg;
 using namespace tessera::graph;
 
 namespace {
-/// Index arithmetic on one gaps. Positions `p` with (p - offset) mod rate < skip are left out.
-struct Gaps {
-  OpBuilder &b;
-  Location loc;
-  Perforation by;
-
-  Value number(int64_t n) { return arith::ConstantIndexOp::create(b, loc, n); }
-  template <typename Op> Value make(Value x, int64_t y) {
-    return Op::create(b, loc, x, number(y)).getResult();
+/// What a gap is filled in with.
+struct Filling : Gaps {
+  Value constant(Type type, double value) {
+    return arith::ConstantOp::create(b, loc, b.getFloatAttr(type, value));
   }
 
-  /// How many positions below `n` are computed.
-  Value computedBelow(Value n) {
-    int64_t rate = by.rate, skip = by.skip, offset = by.offset;
-    Value whole = make<arith::MulIOp>(make<arith::DivUIOp>(n, rate), rate - skip);
-    Value rest = make<arith::RemUIOp>(n, rate), part;
-    if (offset + skip > rate) { // the gap runs over the end of a period
-      part = make<arith::MaxSIOp>(make<arith::SubIOp>(rest, offset + skip - rate), 0);
-      part = make<arith::MinSIOp>(part, rate - skip);
-    } else {
-      Value before = make<arith::MinSIOp>(rest, offset);
-      Value after = make<arith::MaxSIOp>(make<arith::SubIOp>(rest, offset + skip), 0);
-      part = arith::AddIOp::create(b, loc, before, after);
-    }
-    return arith::AddIOp::create(b, loc, whole, part);
+  /// a + (c - a) * (place + 1) / (skip + 1): of equal neighbours exactly their value.
+  Value onLine(Value a, Value c, Value place) {
+    Type type = a.getType();
+    Value share = arith::AddFOp::create(b, loc, place, constant(type, 1));
+    share = arith::MulFOp::create(b, loc, share, constant(type, 1.0 / double(by.skip + 1)));
+    Value difference = arith::SubFOp::create(b, loc, c, a);
+    return arith::AddFOp::create(b, loc, a, arith::MulFOp::create(b, loc, difference, share));
   }
 
-  /// The position that is computed as number `c`.
-  Value position(Value c) {
-    int64_t rate = by.rate, skip = by.skip, offset = by.offset, kept = rate - skip;
-    Value start = make<arith::MulIOp>(make<arith::DivUIOp>(c, kept), rate),
-          rest = make<arith::RemUIOp>(c, kept);
-    Value shift;
-    if (offset + skip > rate) {
-      shift = number(offset + skip - rate);
-    } else {
-      Value after = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge, rest, number(offset));
-      shift = arith::SelectOp::create(b, loc, after, number(skip), number(0));
+  /// The cubic through four rows by Lagrange's weights; of equal rows exactly their value.
+  Value onCubic(ArrayRef<Value> values, Value place) {
+    Type type = place.getType();
+    const int64_t next = by.rate - by.skip > 1 ? 1 : by.rate;
+    const int64_t at[] = {-1 - next, -1, by.skip, by.skip + next};
+    Value sum;
+    for (unsigned i : {0u, 2u, 3u}) {
+      Value weight;
+      double below = 1;
+      for (unsigned k = 0; k < 4; ++k) {
+        if (k == i)
+          continue;
+        Value distance = arith::SubFOp::create(b, loc, place, constant(type, double(at[k])));
+        weight = weight ? arith::MulFOp::create(b, loc, weight, distance).getResult() : distance;
+        below *= double(at[i] - at[k]);
+      }
+      weight = arith::MulFOp::create(b, loc, weight, constant(type, 1 / below));
+      Value part = arith::SubFOp::create(b, loc, values[i], values[1]);
+      part = arith::MulFOp::create(b, loc, part, weight);
+      sum = sum ? arith::AddFOp::create(b, loc, sum, part).getResult() : part;
     }
-    return arith::AddIOp::create(b, loc, start, arith::AddIOp::create(b, loc, rest, shift));
+    return arith::AddFOp::create(b, loc, values[1], sum);
   }
 };
 } // namespace
@@ -84,48 +81,6 @@ static LogicalResult checkPerforable(NodeOp node, const Perforation &by, Refusal
   return success();
 }
 
-// The node with the computed positions only.
-static NodeOp buildCompact(RewriterBase &rewriter, NodeOp node, const Perforation &by, Value computed) {
-  Location loc = node.getLoc();
-  MLIRContext *context = node.getContext();
-  NodeParts parts(node);
-  parts.name = uniqueName(node->getBlock(), node.getName() + "_some");
-  Value full = node.getGrid()[by.dim];
-  parts.grid[by.dim] = computed;
-  llvm::erase_if(parts.hints, [](NamedAttribute hint) { return hint.getName() == knobAttr; });
-  // An element that belonged to an instance is now one of a whole tensor.
-  for (unsigned i = 0; i < parts.ports.size(); ++i)
-    if (node.getPort(i).getMode() == PortMode::Each)
-      parts.ports[i] = graph::getPort(context, PortMode::Whole);
-  for (unsigned r = 0; r < parts.types.size(); ++r) {
-    auto type = cast<RankedTensorType>(parts.types[r]);
-    SmallVector<int64_t> shape(type.getShape());
-    shape[by.dim] = getConstantIntValue(computed).value_or(ShapedType::kDynamic);
-    parts.types[r] = type.clone(shape);
-  }
-  Capture capture(parts);
-  capture.need(full);
-  NodeOp compact = parts.build(rewriter);
-  OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPointToEnd(compact.getBodyBlock());
-  Gaps gaps{rewriter, loc, by};
-  Value extent = capture.get(rewriter, compact, full);
-  // A grid of which nothing would be computed computes its last position.
-  Value last = gaps.make<arith::SubIOp>(extent, 1);
-  Value id = arith::MinSIOp::create(rewriter, loc, gaps.position(compact.getIds()[by.dim]), last);
-  IRMapping map;
-  SmallVector<Value> ids(compact.getIds());
-  ids[by.dim] = id;
-  map.map(node.getIds(), ids);
-  for (auto [i, from, to] :
-       llvm::enumerate(node.getInputArgs(), compact.getInputArgs().take_front(node.getInputs().size())))
-    map.map(from,
-            node.getPort(i).getMode() == PortMode::Each ? elementAt(rewriter, loc, to, ids) : Value(to));
-  auto extents = [&](OpBuilder &, unsigned d) { return d == by.dim ? extent : Value(); };
-  finish(rewriter, compact, cloneBody(rewriter, node, map, extents));
-  return compact;
-}
-
 // The node that has a value for every position again.
 static NodeOp buildFill(RewriterBase &rewriter, NodeOp node, const Perforation &by, NodeOp compact) {
   Location loc = node.getLoc();
@@ -144,34 +99,37 @@ static NodeOp buildFill(RewriterBase &rewriter, NodeOp node, const Perforation &
   NodeOp fill = parts.build(rewriter);
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToEnd(fill.getBodyBlock());
-  Gaps gaps{rewriter, loc, by};
+  Filling gaps{{rewriter, loc, by}};
   Value at = fill.getIds()[by.dim];
   // 0 for the first position of a gap, 1 for the next, …, `skip` and more for computed ones.
   Value place = gaps.make<arith::RemUIOp>(gaps.make<arith::AddIOp>(at, by.rate - by.offset), by.rate);
   Value isGap = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult, place, gaps.number(by.skip));
   Value last = gaps.make<arith::SubIOp>(capture.get(rewriter, fill, computed), 1);
-  Value upper = arith::MinSIOp::create(rewriter, loc, gaps.computedBelow(at), last);
-  Value below = gaps.make<arith::MaxSIOp>(gaps.make<arith::SubIOp>(gaps.computedBelow(at), 1), 0);
-  below = arith::MinSIOp::create(rewriter, loc, below, last);
-  Value lower = arith::SelectOp::create(rewriter, loc, isGap, below, upper);
+  Value behind = gaps.computedBelow(at);
+  // The computed row that is `steps` from the first one behind the gap, or the last one there is on that
+  // side.
+  auto rowAt = [&](int64_t steps) -> Value {
+    Value row = steps < 0   ? gaps.make<arith::MaxSIOp>(gaps.make<arith::SubIOp>(behind, -steps), 0)
+                : steps > 0 ? gaps.make<arith::AddIOp>(behind, steps)
+                            : behind;
+    return arith::MinSIOp::create(rewriter, loc, row, last);
+  };
+  Value upper = rowAt(0), lower = arith::SelectOp::create(rewriter, loc, isGap, rowAt(-1), upper);
+  SmallVector<Value> outer;
+  if (by.cubic)
+    outer = {rowAt(-2), rowAt(1)};
+  Value step = arith::IndexCastOp::create(rewriter, loc, rewriter.getI32Type(), place);
   SmallVector<Value> yielded;
   for (unsigned r = 0; r < node.getNumYields(); ++r) {
-    SmallVector<Value> low(fill.getIds()), high(fill.getIds());
-    low[by.dim] = lower;
-    high[by.dim] = upper;
-    Value tensor = fill.getInputArgs()[r];
-    Value a = elementAt(rewriter, loc, tensor, low), c = elementAt(rewriter, loc, tensor, high);
-    // a + (c - a) * (place + 1) / (skip + 1): of equal neighbours exactly their value.
-    Type type = a.getType();
-    Value step =
-        arith::IndexCastOp::create(rewriter, loc, rewriter.getI32Type(), gaps.make<arith::AddIOp>(place, 1));
-    Value share = arith::SIToFPOp::create(rewriter, loc, type, step);
-    Value scale =
-        arith::ConstantOp::create(rewriter, loc, rewriter.getFloatAttr(type, 1.0 / double(by.skip + 1)));
-    share = arith::MulFOp::create(rewriter, loc, share, scale);
-    Value difference = arith::SubFOp::create(rewriter, loc, c, a);
+    auto load = [&](Value row) {
+      SmallVector<Value> ids(fill.getIds());
+      ids[by.dim] = row;
+      return elementAt(rewriter, loc, fill.getInputArgs()[r], ids);
+    };
+    Value a = load(lower), c = load(upper);
+    Value number = arith::SIToFPOp::create(rewriter, loc, a.getType(), step);
     Value between =
-        arith::AddFOp::create(rewriter, loc, a, arith::MulFOp::create(rewriter, loc, difference, share));
+        by.cubic ? gaps.onCubic({load(outer[0]), a, c, load(outer[1])}, number) : gaps.onLine(a, c, number);
     yielded.push_back(arith::SelectOp::create(rewriter, loc, isGap, between, c));
   }
   finish(rewriter, fill, yielded);
@@ -184,11 +142,7 @@ FailureOr<PerforatedNode> graph::perforateGrid(RewriterBase &rewriter, NodeOp no
   if (failed(checkPerforable(node, by, no)))
     return failure();
   rewriter.setInsertionPoint(node);
-  Location loc = node.getLoc();
-  Gaps gaps{rewriter, loc, by};
-  Value full = node.getGrid()[by.dim], computed = gaps.make<arith::MaxSIOp>(gaps.computedBelow(full), 1);
-  computed = arith::MinSIOp::create(rewriter, loc, computed, full);
-  NodeOp compact = buildCompact(rewriter, node, by, computed);
+  NodeOp compact = buildCompact(rewriter, node, by);
   NodeOp fill = buildFill(rewriter, node, by, compact);
   rewriter.replaceOp(node, fill->getResults());
   return PerforatedNode{compact, fill};
@@ -206,7 +160,7 @@ struct PerforateGridPass : graph::impl::PerforateGridPassBase<PerforateGridPass>
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     if (failed(forNamedNodes(getOperation(), node, [&](NodeOp op, Refusal &no) {
-          return LogicalResult(perforateGrid(rewriter, op, {dim, rate, skip, offset}, no));
+          return LogicalResult(perforateGrid(rewriter, op, {dim, rate, skip, offset, cubic}, no));
         })))
       signalPassFailure();
   }

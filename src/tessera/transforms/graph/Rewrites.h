@@ -102,10 +102,12 @@ FailureOr<dfg::NodeOp> sequentialise(RewriterBase &rewriter, dfg::NodeOp node, A
 FailureOr<dfg::NodeOp> unrollGrid(RewriterBase &rewriter, dfg::NodeOp node, unsigned dim, int64_t factor,
                                   Refusal &no);
 
-/// Positions p of a grid dimension with (p - offset) mod rate < skip are filled in instead of computed.
+/// Positions p of a grid dimension with (p - offset) mod rate < skip are filled in instead of computed: on
+/// the line between their computed neighbours, or on the cubic through the nearest four.
 struct Perforation {
   unsigned dim = 0;
   int64_t rate = 2, skip = 1, offset = 0;
+  bool cubic = false;
 };
 
 struct PerforatedNode {
@@ -115,6 +117,18 @@ struct PerforatedNode {
 /// Replaces a leaf by one that computes the other positions and one that fills in these. Approximates.
 FailureOr<PerforatedNode> perforateGrid(RewriterBase &rewriter, dfg::NodeOp node, const Perforation &by,
                                         Refusal &no);
+
+/// Leaves positions p with p mod rate = offset out of a node's sums and extremes. Approximates; the node has
+/// such a knob.
+dfg::NodeOp sampleReduction(RewriterBase &rewriter, dfg::NodeOp node, int64_t rate, int64_t offset);
+
+/// Activations of a stream, counted from 0, with (number - offset) mod rate < skip do not compute a node.
+struct Reuse {
+  int64_t rate = 2, skip = 1, offset = 1;
+};
+
+/// Lets a node that has such a knob yield its last results again in some activations. Approximates.
+dfg::NodeOp reuseResults(RewriterBase &rewriter, dfg::NodeOp node, const Reuse &by);
 
 /// Stores a node's results as elements of this type, and widens them where they are read. Approximates.
 FailureOr<dfg::NodeOp> narrowResults(RewriterBase &rewriter, dfg::NodeOp node, FloatType element,

@@ -34,6 +34,17 @@ dfg.graph @rank(%x: tensor<4xf32>) -> (y: tensor<4xf32>) {
 
 // -----
 
+// What is kept must have a size.
+dfg.graph @reuse(%x: tensor<?xf32>, %n: index) -> (y: tensor<?xf32>) {
+  // expected-error @+1 {{does not have the knob 'reuse:1/2@1'}}
+  %y = dfg.node @n grid(%i = %n) (each %e = %x : tensor<?xf32>) -> tensor<?xf32> attributes {dfg.knob = "reuse:1/2@1"} {
+    dfg.yield %e : f32
+  }
+  dfg.return %y : tensor<?xf32>
+}
+
+// -----
+
 // Integers may be indices.
 dfg.graph @integers(%x: tensor<4x4xi32>) -> (y: tensor<4x4xi32>) {
   %c4 = arith.constant 4 : index
