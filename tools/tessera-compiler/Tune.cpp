@@ -79,6 +79,9 @@ static Status tuneFile(TuneArgs &args) {
       llvm::sys::fs::remove_directories(args.options.folder);
     return Status();
   }
+  if (args.options.portable && !isNetwork)
+    return tessera::fail(StatusCode::Unsupported, "--portable: '", args.in,
+                         "' is no network; the times of other programs are measured");
   TESSERA_ASSIGN(tune::Curve curve, isNetwork ? tuneNetwork(session, program, digest, args)
                                               : tuneGraph(session, program, digest, args));
   TESSERA_TRY(tune::writeCurve(file, curve, args.out));
@@ -124,8 +127,8 @@ void cli::addTune(CLI::App &app, Action &action) {
   sub->add_option(
          "--knobs", args->knobs,
          "knobs to try, separated by commas; '*' stands for any characters (default: of networks "
-         "bf16, int8, int8 with perforation, sampled pools and low rank, of others f16 and perforation, one "
-         "offset for each rate)")
+         "bf16, int8, int8 with perforation, sampled pools and low rank, one offset for each rate; of others "
+         "f16, rows left out and sampled sums)")
       ->delimiter(',');
   sub->add_option("--candidates", o.candidates, "configurations to validate (default 16)")
       ->check(CLI::Range(int64_t(1), int64_t(1000)));
@@ -140,6 +143,9 @@ void cli::addTune(CLI::App &app, Action &action) {
       "it, so that --max-loss (default 1) holds; 'install --budgets' chooses knobs by that");
   sub->add_option("--share", args->share, "with --budgets: of runs in which it holds (default 0.95)")
       ->check(CLI::Range(0.5, 1.0));
+  sub->add_flag("--portable", o.portable,
+                "of networks: choose by arithmetic, counted by precision, instead of times on this machine; "
+                "'install --loss' then measures what was found");
   sub->add_flag("--keep", args->keep, "keep the folder OUTPUT.tune with all that was measured");
   sub->footer("An interrupted run goes on where it was: what was measured is in the folder OUTPUT.tune.\n"
               "example: tessera tune lenet.tsr --data mnist:data/mnist --limit 5000");

@@ -23,7 +23,7 @@ Result<tune::Curve> cli::tuneGraph(Session &session, Portable &program, const st
                          "' is no network; say how its answers are judged, for example with --metric psnr");
   std::vector<std::string> knobs = args.knobs;
   if (knobs.empty())
-    knobs = {"f16", "perforate-*@0", "f16+perforate-*@0"};
+    knobs = {"f16", "perforate-*", "cubic-*", "f16+perforate-*", "f16+cubic-*", "sample:*@0"};
   std::string name;
   for (auto graph : program.module->getOps<dfg::GraphOp>()) {
     if (graph.getSymVisibility() == "private")

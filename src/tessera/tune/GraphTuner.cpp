@@ -3,6 +3,7 @@
 
 #include "tessera/base/File.h"
 #include "tessera/runtime/Trace.h"
+#include "tessera/tune/KnobMoves.h"
 #include "tessera/tune/Search.h"
 #include "tessera/tune/Statistics.h"
 
@@ -17,6 +18,9 @@ using Json = nlohmann::json;
 
 // An exact picture has no noise; in curves, which hold finite numbers, that counts as so many decibels.
 static constexpr double exactDecibels = 100;
+
+// Rounds of steps from the best configurations so far, each with as many trials as the search proposed.
+static constexpr int refineRounds = 6;
 
 static double since(uint64_t start) { return static_cast<double>(nowNanoseconds() - start) / 1e9; }
 
@@ -39,6 +43,7 @@ Result<Curve> GraphTuner::tune() {
   cost.searchSeconds = since(start);
   start = nowNanoseconds();
   TESSERA_TRY(validate(proposals));
+  TESSERA_TRY(refine());
   cost.validateSeconds = since(start);
   return curve();
 }
@@ -215,8 +220,12 @@ double GraphTuner::searched(const Found &found) const {
 Status GraphTuner::profile() {
   for (size_t n = 0; n < nodes.size(); ++n) {
     std::vector<KnobMap> alone;
-    for (size_t k = 1; k < nodes[n].knobs.size(); ++k)
-      alone.push_back({{nodes[n].name, nodes[n].knobs[k]}});
+    std::vector<std::string> tried;
+    for (const std::string &knob : std::span(nodes[n].knobs).subspan(1))
+      if (!isVariant(nodes[n], knob)) {
+        alone.push_back({{nodes[n].name, knob}});
+        tried.push_back(knob);
+      }
     TESSERA_ASSIGN(const std::vector<Found> found, tryAll(alone, concat("node", n)));
     if (const Json *old = journal->find("exact"); old && old->is_number())
       exactMicroseconds = old->get<double>();
@@ -227,12 +236,10 @@ Status GraphTuner::profile() {
       if (found[k].microseconds > 0.98 * exactMicroseconds)
         continue;
       const double quality = searched(found[k]);
-      op.choices.push_back(
-          {nodes[n].knobs[k + 1], found[k].microseconds - exactMicroseconds, damageOf(quality)});
-      records.back().push_back(
-          {nodes[n].knobs[k + 1], -lossOf(quality), damageOf(quality), found[k].microseconds});
+      op.choices.push_back({tried[k], found[k].microseconds - exactMicroseconds, damageOf(quality)});
+      records.back().push_back({tried[k], -lossOf(quality), damageOf(quality), found[k].microseconds});
     }
-    tell(concat("profiled ", nodes[n].name, ": ", op.choices.size() - 1, " of ", nodes[n].knobs.size() - 1,
+    tell(concat("profiled ", nodes[n].name, ": ", op.choices.size() - 1, " of ", tried.size(),
                 " knobs are faster here"));
     operations.push_back(std::move(op));
   }
@@ -300,8 +307,7 @@ Status GraphTuner::validate(const std::vector<std::vector<uint16_t>> &proposals)
   TESSERA_ASSIGN(std::vector<Found> found, tryAll(configurations, "candidates"));
   double error = 0;
   for (size_t i = 0; i < proposals.size(); ++i) {
-    Candidate candidate{proposals[i], costOf(proposals[i]), qualityOf(damageSum(proposals[i])),
-                        std::move(found[i])};
+    Candidate candidate{configurations[i], qualityOf(damageSum(proposals[i])), std::move(found[i])};
     error += std::fabs(candidate.predicted - searched(candidate.found));
     candidates.push_back(std::move(candidate));
   }
@@ -310,9 +316,73 @@ Status GraphTuner::validate(const std::vector<std::vector<uint16_t>> &proposals)
   return Status();
 }
 
+// The candidates that no other one beats in both time and damage, ordered by damage.
+std::vector<const GraphTuner::Candidate *> GraphTuner::front() const {
+  std::vector<const Candidate *> all;
+  for (const Candidate &c : candidates)
+    all.push_back(&c);
+  auto key = [&](const Candidate *c) {
+    return std::pair(damageOf(searched(c->found)), c->found.microseconds);
+  };
+  std::stable_sort(all.begin(), all.end(), [&](auto *a, auto *b) { return key(a) < key(b); });
+  double fastest = exactMicroseconds;
+  std::erase_if(all, [&](const Candidate *c) {
+    const bool slower = c->found.microseconds >= fastest;
+    fastest = std::min(fastest, c->found.microseconds);
+    return slower;
+  });
+  return all;
+}
+
+// Knobs of neighbouring nodes work together in ways that no sum of their single effects shows: steps from the
+// front are tried in the whole program, those from each of its points in turn.
+Status GraphTuner::refine() {
+  const double worst =
+      metrics->items()[0].higherIsBetter() ? exactQuality - options.maxLoss : exactQuality + options.maxLoss;
+  Stream random(options.seed + 1);
+  for (int round = 0; round < refineRounds; ++round) {
+    std::vector<std::vector<KnobMap>> steps = {neighboursOf(nodes, {})};
+    for (const Candidate *c : front())
+      if (damageOf(searched(c->found)) <= damageOf(worst))
+        steps.push_back(neighboursOf(nodes, c->knobs));
+    std::vector<KnobMap> chosen;
+    auto isKnown = [&](const KnobMap &knobs) {
+      return knobs.empty() || std::find(chosen.begin(), chosen.end(), knobs) != chosen.end() ||
+             std::any_of(candidates.begin(), candidates.end(),
+                         [&](const Candidate &c) { return c.knobs == knobs; });
+    };
+    const auto most = static_cast<size_t>(options.candidates);
+    for (bool some = true; some && chosen.size() < most;) {
+      some = false;
+      for (std::vector<KnobMap> &own : steps) {
+        while (!own.empty() && chosen.size() < most) {
+          std::swap(own.back(), own[random.below(own.size())]);
+          KnobMap step = std::move(own.back());
+          own.pop_back();
+          if (!isKnown(step)) {
+            chosen.push_back(std::move(step));
+            some = true;
+            break;
+          }
+        }
+      }
+    }
+    if (chosen.empty())
+      break;
+    TESSERA_ASSIGN(std::vector<Found> found, tryAll(chosen, concat("round", round)));
+    for (size_t i = 0; i < chosen.size(); ++i) {
+      const double quality = searched(found[i]); // nothing had to be predicted
+      candidates.push_back({std::move(chosen[i]), quality, std::move(found[i])});
+    }
+    tell(concat("round ", round + 1, " of ", refineRounds, ": ", front().size(),
+                " configurations on the front"));
+  }
+  return Status();
+}
+
 Configuration GraphTuner::describe(const Candidate &candidate) const {
   Configuration c;
-  c.knobs = knobsOf(candidate.picks);
+  c.knobs = candidate.knobs;
   c.predicted = {candidate.predicted, candidate.predicted, candidate.predicted,
                  candidate.found.microseconds / exactMicroseconds};
   const std::span<const double> held = std::span(candidate.found.figures).subspan(searchCount);

@@ -2,7 +2,7 @@
 //
 // Tuning of programs that are no networks, such as chains of image filters: few nodes, cheap to compile. So
 // each knob of each node is tried in the whole program, and so are the configurations that the search
-// proposes.
+// proposes and those that a few steps from the best of them lead to.
 #pragma once
 
 #include "tessera/base/Knob.h"
@@ -51,8 +51,8 @@ private:
     std::vector<double> figures;
   };
   struct Candidate {
-    std::vector<uint16_t> picks;
-    double cost = 1, predicted = 0;
+    KnobMap knobs;
+    double predicted = 0; ///< quality
     Found found;
   };
 
@@ -62,6 +62,8 @@ private:
   Status profile();
   std::vector<std::vector<uint16_t>> search();
   Status validate(const std::vector<std::vector<uint16_t>> &proposals);
+  Status refine();
+  std::vector<const Candidate *> front() const;
   Curve curve() const;
   Configuration describe(const Candidate &candidate) const;
   KnobMap knobsOf(std::span<const uint16_t> picks) const;

@@ -120,6 +120,10 @@ Status Tuner::profile() {
 Status Tuner::costsOf(size_t segment, std::span<const uint16_t> available,
                       std::vector<double> &microseconds) {
   const Segment &info = network.segments[segment];
+  if (options.portable) {
+    std::copy(info.work.begin(), info.work.end(), microseconds.begin());
+    return Status();
+  }
   auto key = [&](size_t k) {
     return concat(info.name.empty() ? network.name : info.shape, " | ", info.knobs[k], " | batch ",
                   options.batch, ", one thread");
@@ -306,7 +310,8 @@ Status Tuner::search() {
     corrected.observe(model->predict(tried[i]).loss(), countApproximated(tried[i]), losses[i]);
   tell(concat("changes of outputs add up with the factor ", number(model->scale())));
 
-  std::vector<Point> points = spread(timed(input), static_cast<size_t>(options.candidates));
+  front = timed(input);
+  std::vector<Point> points = spread(front, static_cast<size_t>(options.candidates));
   // The same with costs that know no machine, for those that this one is not.
   SearchInput portable = input;
   for (size_t i = 0; i < portable.operations.size(); ++i)
@@ -328,163 +333,30 @@ Status Tuner::search() {
   for (size_t i = 0, count = points.size(); i < count; ++i)
     points.push_back(narrowed(points[i]));
   double error = 0;
+  int64_t predicted = 0; // on the front: plain conversions may be far beyond it
   for (const Point &p : points) {
     auto same = [&](const Candidate &c) { return c.picks == p.picks; };
     if (countApproximated(p.picks) == 0 || std::any_of(candidates.begin(), candidates.end(), same))
       continue;
-    Candidate candidate;
-    candidate.picks = p.picks;
-    candidate.cost = costOf(p.picks);
-    candidate.predicted = predict(input, p.picks);
-    candidates.push_back(std::move(candidate));
+    candidates.push_back(candidateOf(p.picks));
     TESSERA_ASSIGN(const double loss, measureOnProfile(p.picks));
+    if (candidates.back().predicted.loss > search.maxLoss)
+      continue;
     error += std::fabs(candidates.back().predicted.loss - loss);
+    ++predicted;
   }
-  cost.predictionError = candidates.empty() ? 0 : 100 * error / static_cast<double>(candidates.size());
+  cost.predictionError = predicted ? 100 * error / static_cast<double>(predicted) : 0;
   tell(concat("search: ", candidates.size(), " candidates in ", number(cost.searchSeconds),
               " s, mean error of prediction ", number(cost.predictionError), " points"));
   return Status();
 }
 
-Status Tuner::validateOn(Candidate &candidate, const Items &items, const std::string &stage,
-                         std::span<const uint8_t> before) {
-  const std::string id = concat("validate ", stage, " ", spell(candidate.picks));
-  PairedLoss loss;
-  int64_t right = 0;
-  if (const Json *old = journal->find(id); old && old->is_array() && old->size() == 3) {
-    loss = {static_cast<int64_t>(items.size()), (*old)[0].get<int64_t>(), (*old)[1].get<int64_t>()};
-    right = (*old)[2].get<int64_t>();
-  } else {
-    std::vector<uint16_t> chain;
-    std::vector<int32_t> labels;
-    for (size_t i = 0; i < candidate.picks.size(); ++i)
-      chain.push_back(knobs[i][candidate.picks[i]]);
-    for (int64_t item : items)
-      labels.push_back(static_cast<int32_t>(data.label[static_cast<size_t>(item)]));
-    TESSERA_ASSIGN(Scores scores, runner->run(chain, items));
-    ++cost.evaluations;
-    const std::vector<uint8_t> after = correctItems(scores, labels, options.metric.k);
-    loss = pairedLoss(before, after);
-    right = std::count(after.begin(), after.end(), 1);
-    TESSERA_TRY(journal->add(id, Json::array({loss.lost, loss.won, right})));
-  }
-  candidate.measured.count += loss.count;
-  candidate.measured.lost += loss.lost;
-  candidate.measured.won += loss.won;
-  candidate.right += right;
-  return Status();
-}
-
-// Races: a quarter of the samples decides who is worth the rest.
-Status Tuner::validate() {
-  std::vector<int32_t> labels;
-  for (int64_t item : heldBack)
-    labels.push_back(static_cast<int32_t>(data.label[static_cast<size_t>(item)]));
-  const Json *old = journal->find("validate exact");
-  if (old && old->is_array()) {
-    exactRight = old->get<std::vector<uint8_t>>();
-  } else {
-    TESSERA_ASSIGN(Runner::Exact found, runner->runExact(heldBack));
-    exactRight = correctItems(found.scores, labels, options.metric.k);
-    TESSERA_TRY(journal->add("validate exact", exactRight));
-  }
-  // Samples are ordered by number; every fourth is as good as any quarter.
-  Items first, rest;
-  std::vector<uint8_t> firstRight, restRight;
-  for (size_t i = 0; i < heldBack.size(); ++i) {
-    (i % 4 ? rest : first).push_back(heldBack[i]);
-    (i % 4 ? restRight : firstRight).push_back(exactRight[i]);
-  }
-  for (Candidate &c : candidates)
-    TESSERA_TRY(validateOn(c, first, "first", firstRight));
-  const double z = normalQuantile(options.confidence);
-  for (Candidate &c : candidates) {
-    const PairedLoss &m = c.measured;
-    const double deviation = std::sqrt(double(m.lost + m.won) + 1) / double(m.count);
-    c.dropped = m.loss() - z * deviation > options.maxLoss / 100;
-    for (const Candidate &other : candidates)
-      c.dropped = c.dropped || (&other != &c && other.cost < 0.9 * c.cost &&
-                                other.measured.loss() + deviation <= m.loss());
-  }
-  for (Candidate &c : candidates)
-    if (!c.dropped)
-      TESSERA_TRY(validateOn(c, rest, "rest", restRight));
-  return Status();
-}
-
-Configuration Tuner::describe(const Candidate &candidate) const {
-  Configuration c;
-  for (size_t i = 0; i < candidate.picks.size(); ++i)
-    if (candidate.picks[i])
-      c.knobs[network.segments[i].name] = input.operations[i].choices[candidate.picks[i]].knob;
-  const double z = normalQuantile(0.5 + options.confidence / 2);
-  const double before = 100 * share(model->exactCorrect());
-  c.predicted.quality = before - 100 * candidate.predicted.loss;
-  c.predicted.low = c.predicted.quality - 100 * z * candidate.predicted.deviation;
-  c.predicted.high = c.predicted.quality + 100 * z * candidate.predicted.deviation;
-  c.predicted.cost = candidate.cost;
-  const PairedLoss &m = candidate.measured;
-  const Interval interval = wilson(candidate.right, m.count, options.confidence);
-  c.measured = {100 * double(candidate.right) / double(m.count),
-                100 * interval.low,
-                100 * interval.high,
-                100 * m.loss(),
-                100 * m.upperBound(options.confidence),
-                m.count};
-  return c;
-}
-
-Curve Tuner::curve() const {
-  Curve curve;
-  curve.program = program;
-  curve.network = network.name;
-  curve.metric = options.metric.name();
-  curve.data = data.name;
-  curve.confidence = options.confidence;
-  curve.tuning = cost;
-  const int64_t right = std::count(exactRight.begin(), exactRight.end(), 1);
-  const auto count = static_cast<int64_t>(exactRight.size());
-  curve.baselineQuality = 100 * double(right) / double(count);
-  curve.baselineCount = count;
-  for (size_t s = 0; s < network.segments.size(); ++s) {
-    const Segment &info = network.segments[s];
-    if (info.name.empty())
-      continue;
-    CurveOperation op{info.name, info.kind, info.shape, info.flops, exactMicroseconds[s], {}, records[s]};
-    if (auto it = ranges.find(info.name); it != ranges.end())
-      op.range = it->second;
-    curve.operations.push_back(std::move(op));
-  }
-  Configuration baseline;
-  baseline.name = "baseline";
-  const Interval interval = wilson(right, count, options.confidence);
-  baseline.predicted = {100 * share(model->exactCorrect()), 100 * share(model->exactCorrect()),
-                        100 * share(model->exactCorrect()), 1};
-  baseline.measured = {curve.baselineQuality, 100 * interval.low, 100 * interval.high, 0, 0, count};
-  curve.configurations.push_back(std::move(baseline));
-  // What another one beats clearly in both is not shipped; costs are estimates, so near ones stay.
-  std::vector<const Candidate *> kept;
-  for (const Candidate &c : candidates) {
-    if (c.dropped || c.measured.loss() > options.maxLoss / 100)
-      continue;
-    bool beaten = false;
-    for (const Candidate &other : candidates)
-      beaten = beaten ||
-               (!other.dropped && &other != &c && other.cost < 0.93 * c.cost &&
-                other.measured.upperBound(options.confidence) <= c.measured.upperBound(options.confidence));
-    if (!beaten)
-      kept.push_back(&c);
-  }
-  std::sort(kept.begin(), kept.end(), [](const Candidate *a, const Candidate *b) {
-    return std::tuple(a->measured.loss(), -a->cost, a->picks) <
-           std::tuple(b->measured.loss(), -b->cost, b->picks);
-  });
-  for (const Candidate *c : kept) {
-    curve.configurations.push_back(describe(*c));
-    curve.configurations.back().name = concat("c", curve.configurations.size() - 1);
-  }
-  curve.chosen = "baseline";
-  return curve;
+Tuner::Candidate Tuner::candidateOf(const std::vector<uint16_t> &picks) const {
+  Candidate candidate;
+  candidate.picks = picks;
+  candidate.cost = costOf(picks);
+  candidate.predicted = predict(input, picks);
+  return candidate;
 }
 
 } // namespace tessera::tune

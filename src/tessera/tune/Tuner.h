@@ -26,8 +26,9 @@ struct TuneOptions {
   uint64_t seed = 1;
   unsigned threads = 0;
   Normalisation normalise;
-  std::string folder; ///< for what was found so far, so that an interrupted run goes on
-  std::string costs;  ///< the journal of measured times that runs on this machine share
+  std::string folder;    ///< for what was found so far, so that an interrupted run goes on
+  std::string costs;     ///< the journal of measured times that runs on this machine share
+  bool portable = false; ///< costs are arithmetic, counted by precision, and not times of this machine
   bool quiet = true;
 };
 
@@ -79,6 +80,8 @@ private:
   Status costsOf(size_t segment, std::span<const uint16_t> available, std::vector<double> &microseconds);
   Status search();
   Point narrowed(Point point) const;
+  Candidate candidateOf(const std::vector<uint16_t> &picks) const;
+  std::vector<Candidate> nearGoal(double goal) const;
   Result<double> measureOnProfile(std::span<const uint16_t> picks);
   Status validate();
   Status validateOn(Candidate &candidate, const Items &items, const std::string &stage,
@@ -107,6 +110,7 @@ private:
   std::vector<std::vector<KnobRecord>> records; ///< of each segment, as in `input`
   std::vector<std::vector<uint16_t>> knobs;     ///< of each choice: its index in the segment's list
   std::vector<double> exactMicroseconds;        ///< of each segment
+  std::vector<Point> front;                     ///< as predicted
   std::vector<Candidate> candidates;
   Curve::Tuning cost;
   std::vector<uint8_t> exactRight; ///< on the held-back samples

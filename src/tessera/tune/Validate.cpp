@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The tuner's last steps: candidates are run on samples that the search did not see, and become a curve.
+#include "tessera/tune/Statistics.h"
+#include "tessera/tune/Tuner.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::tune {
+
+using Json = nlohmann::json;
+
+Status Tuner::validateOn(Candidate &candidate, const Items &items, const std::string &stage,
+                         std::span<const uint8_t> before) {
+  const std::string id = concat("validate ", stage, " ", spell(candidate.picks));
+  PairedLoss loss;
+  int64_t right = 0;
+  if (const Json *old = journal->find(id); old && old->is_array() && old->size() == 3) {
+    loss = {static_cast<int64_t>(items.size()), (*old)[0].get<int64_t>(), (*old)[1].get<int64_t>()};
+    right = (*old)[2].get<int64_t>();
+  } else {
+    std::vector<uint16_t> chain;
+    std::vector<int32_t> labels;
+    for (size_t i = 0; i < candidate.picks.size(); ++i)
+      chain.push_back(knobs[i][candidate.picks[i]]);
+    for (int64_t item : items)
+      labels.push_back(static_cast<int32_t>(data.label[static_cast<size_t>(item)]));
+    TESSERA_ASSIGN(Scores scores, runner->run(chain, items));
+    ++cost.evaluations;
+    const std::vector<uint8_t> after = correctItems(scores, labels, options.metric.k);
+    loss = pairedLoss(before, after);
+    right = std::count(after.begin(), after.end(), 1);
+    TESSERA_TRY(journal->add(id, Json::array({loss.lost, loss.won, right})));
+  }
+  candidate.measured.count += loss.count;
+  candidate.measured.lost += loss.lost;
+  candidate.measured.won += loss.won;
+  candidate.right += right;
+  return Status();
+}
+
+// Races: a quarter of the samples decides who is worth the rest.
+Status Tuner::validate() {
+  std::vector<int32_t> labels;
+  for (int64_t item : heldBack)
+    labels.push_back(static_cast<int32_t>(data.label[static_cast<size_t>(item)]));
+  const Json *old = journal->find("validate exact");
+  if (old && old->is_array()) {
+    exactRight = old->get<std::vector<uint8_t>>();
+  } else {
+    TESSERA_ASSIGN(Runner::Exact found, runner->runExact(heldBack));
+    exactRight = correctItems(found.scores, labels, options.metric.k);
+    TESSERA_TRY(journal->add("validate exact", exactRight));
+  }
+  // Samples are ordered by number; every fourth is as good as any quarter.
+  Items first, rest;
+  std::vector<uint8_t> firstRight, restRight;
+  for (size_t i = 0; i < heldBack.size(); ++i) {
+    (i % 4 ? rest : first).push_back(heldBack[i]);
+    (i % 4 ? restRight : firstRight).push_back(exactRight[i]);
+  }
+  for (Candidate &c : candidates)
+    TESSERA_TRY(validateOn(c, first, "first", firstRight));
+  const double z = normalQuantile(options.confidence);
+  for (Candidate &c : candidates) {
+    const PairedLoss &m = c.measured;
+    const double deviation = std::sqrt(double(m.lost + m.won) + 1) / double(m.count);
+    c.dropped = m.loss() - z * deviation > options.maxLoss / 100;
+    for (const Candidate &other : candidates)
+      c.dropped = c.dropped || (&other != &c && other.cost < 0.9 * c.cost &&
+                                other.measured.loss() + deviation <= m.loss());
+  }
+  for (Candidate &c : candidates)
+    if (!c.dropped)
+      TESSERA_TRY(validateOn(c, rest, "rest", restRight));
+  // The candidates are spread over all losses; users ask for some.
+  for (int part : {1, 2, 3})
+    for (Candidate &c : nearGoal(options.maxLoss / 100 * part / 3)) {
+      TESSERA_TRY(validateOn(c, first, "first", firstRight));
+      const PairedLoss &m = c.measured;
+      c.dropped = m.loss() - z * std::sqrt(double(m.lost + m.won) + 1) / double(m.count) >
+                  options.maxLoss / 100 * part / 3;
+      if (!c.dropped)
+        TESSERA_TRY(validateOn(c, rest, "rest", restRight));
+      candidates.push_back(std::move(c));
+    }
+  return Status();
+}
+
+// Configurations of the predicted front that are faster than the fastest one found to keep the goal, and may
+// keep it too by what validation has shown of predictions so far; those that spend most of it.
+std::vector<Tuner::Candidate> Tuner::nearGoal(double goal) const {
+  double fastest = 1, predicted = 0, measured = 0, changed = 0;
+  int64_t count = 0;
+  for (const Candidate &c : candidates) {
+    if (c.dropped)
+      continue;
+    if (c.measured.upperBound(options.confidence) <= goal)
+      fastest = std::min(fastest, c.cost);
+    predicted += std::max(0.0, c.predicted.loss);
+    measured += std::max(0.0, c.measured.loss());
+    changed += double(c.measured.lost + c.measured.won) / double(c.measured.count);
+    ++count;
+  }
+  if (!count)
+    return {};
+  const double scale = predicted > 0 ? std::clamp(measured / predicted, 0.5, 2.0) : 1;
+  const double most = spendable(goal, static_cast<int64_t>(heldBack.size()),
+                                std::max(goal, changed / double(count)), options.confidence);
+  std::vector<Candidate> found;
+  for (const Point &p : front) {
+    Candidate c = candidateOf(narrowed(p).picks);
+    auto same = [&](const Candidate &other) { return other.picks == c.picks; };
+    if (c.cost < 0.98 * fastest && scale * c.predicted.loss <= most &&
+        std::none_of(candidates.begin(), candidates.end(), same) &&
+        std::none_of(found.begin(), found.end(), same))
+      found.push_back(std::move(c));
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Candidate &a, const Candidate &b) { return a.cost < b.cost; });
+  constexpr size_t tries = 2;
+  if (found.size() > tries)
+    found.resize(tries);
+  return found;
+}
+
+Configuration Tuner::describe(const Candidate &candidate) const {
+  Configuration c;
+  for (size_t i = 0; i < candidate.picks.size(); ++i)
+    if (candidate.picks[i])
+      c.knobs[network.segments[i].name] = input.operations[i].choices[candidate.picks[i]].knob;
+  const double z = normalQuantile(0.5 + options.confidence / 2);
+  const double before = 100 * share(model->exactCorrect());
+  c.predicted.quality = before - 100 * candidate.predicted.loss;
+  c.predicted.low = c.predicted.quality - 100 * z * candidate.predicted.deviation;
+  c.predicted.high = c.predicted.quality + 100 * z * candidate.predicted.deviation;
+  c.predicted.cost = candidate.cost;
+  const PairedLoss &m = candidate.measured;
+  const Interval interval = wilson(candidate.right, m.count, options.confidence);
+  c.measured = {100 * double(candidate.right) / double(m.count),
+                100 * interval.low,
+                100 * interval.high,
+                100 * m.loss(),
+                100 * m.upperBound(options.confidence),
+                m.count};
+  return c;
+}
+
+Curve Tuner::curve() const {
+  Curve curve;
+  curve.program = program;
+  curve.network = network.name;
+  curve.metric = options.metric.name();
+  curve.data = data.name;
+  curve.confidence = options.confidence;
+  curve.tuning = cost;
+  const int64_t right = std::count(exactRight.begin(), exactRight.end(), 1);
+  const auto count = static_cast<int64_t>(exactRight.size());
+  curve.baselineQuality = 100 * double(right) / double(count);
+  curve.baselineCount = count;
+  for (size_t s = 0; s < network.segments.size(); ++s) {
+    const Segment &info = network.segments[s];
+    if (info.name.empty())
+      continue;
+    CurveOperation op{info.name, info.kind, info.shape, info.flops, exactMicroseconds[s], {}, records[s]};
+    if (auto it = ranges.find(info.name); it != ranges.end())
+      op.range = it->second;
+    curve.operations.push_back(std::move(op));
+  }
+  Configuration baseline;
+  baseline.name = "baseline";
+  const Interval interval = wilson(right, count, options.confidence);
+  baseline.predicted = {100 * share(model->exactCorrect()), 100 * share(model->exactCorrect()),
+                        100 * share(model->exactCorrect()), 1};
+  baseline.measured = {curve.baselineQuality, 100 * interval.low, 100 * interval.high, 0, 0, count};
+  curve.configurations.push_back(std::move(baseline));
+  // What another one beats clearly in both is not shipped; costs are estimates, so near ones stay.
+  std::vector<const Candidate *> kept;
+  for (const Candidate &c : candidates) {
+    if (c.dropped || c.measured.loss() > options.maxLoss / 100)
+      continue;
+    bool beaten = false;
+    for (const Candidate &other : candidates)
+      beaten = beaten ||
+               (!other.dropped && &other != &c && other.cost < 0.93 * c.cost &&
+                other.measured.upperBound(options.confidence) <= c.measured.upperBound(options.confidence));
+    if (!beaten)
+      kept.push_back(&c);
+  }
+  std::sort(kept.begin(), kept.end(), [](const Candidate *a, const Candidate *b) {
+    return std::tuple(a->measured.loss(), -a->cost, a->picks) <
+           std::tuple(b->measured.loss(), -b->cost, b->picks);
+  });
+  for (const Candidate *c : kept) {
+    curve.configurations.push_back(describe(*c));
+    curve.configurations.back().name = concat("c", curve.configurations.size() - 1);
+  }
+  curve.chosen = "baseline";
+  return curve;
+}
+
+} // namespace tessera::tune
