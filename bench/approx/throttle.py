@@ -3,7 +3,7 @@
 """Does the controller hold its goal on a machine that is taken away? Runs `tessera eval --goal` on a tuned program while a trace of quotas and of
 competing load is replayed, and says for each part of the trace how many batches were in time.
 
-    bench/approx/throttle.py net.tsx --data cifar10:DIR --deadline 12 --trace 0:2,4:1 [--load 0:0,4:2] [--threads 2] [--batch 16] [--json F]
+    bench/approx/throttle.py net.tsx --data cifar10:DIR [--deadline 12] --trace 0:2,4:1 [--load 0:0,4:2] [--threads 2] [--batch 16] [--json F]
 
 A trace is SECONDS:VALUE,…: processors that the program may use (a control group's quota, of version 1 or 2; needs the right to make one), and
 processes that compete with it. The quota's period is at most a fifth of the deadline, so that a batch feels the share and not the gaps.
@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import curve
 
 SETTLE = 1.0  # seconds after a change that do not count
 LEAST_PERIOD = 1000  # microseconds, the kernel's
@@ -101,7 +103,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("--data", required=True)
-    parser.add_argument("--deadline", type=float, required=True, help="milliseconds a batch")
+    parser.add_argument("--deadline", type=float, help="milliseconds a batch; default: 1.3 times what the exact program took at installation")
     parser.add_argument("--trace", default=f"0:{os.cpu_count()}", help="processors allowed")
     parser.add_argument("--load", default="0:0", help="competing processes")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
@@ -109,6 +111,9 @@ def main():
     parser.add_argument("--build", default="build/default")
     parser.add_argument("--json", help="write the result to this file")
     options = parser.parse_args()
+    if options.deadline is None:
+        found = curve.read(os.path.join(options.build, "bin", "tessera"), options.program)
+        options.deadline = round(1.3e-3 * found["configurations"][0]["installed"]["time_us"], 2)
     quotas, loads = parse_trace(options.trace, float), parse_trace(options.load, int)
     changes = []
     for at in sorted({t for t, _ in quotas} | {t for t, _ in loads}):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The suite knobs: one layer of a network under each of its knobs, against the same layer in f32, fast and strict.
+"""The suite knobs: one layer of a network under each of its knobs, against the same layer in f32, fast and strict; and a node of a graph likewise.
 
 Each row's ratio is what the knob gains on that layer (peer_ms / ours_ms). Programs are measured in turn, a short run of each in a round. Knobs that
 only serve to study errors (docs/knobs.md) are shown with the rest: their ratio is about 1 or below.
@@ -13,7 +13,7 @@ import subprocess
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# name: (kind, input, weights, strides, pad). 3x3 and 1x1 layers of the size that residual networks have, a depthwise one, a product.
+# name: (kind, input, weights, strides, pad). 3x3 and 1x1 layers of the size that residual networks have, a depthwise one, a product, a pool, a mean.
 LAYERS = {
     "conv3x3-64-32x32": ("conv", "?x64x32x32", "64x64x3x3", 1, 1),
     "conv3x3-256-8x8": ("conv", "?x256x8x8", "256x256x3x3", 1, 1),
@@ -21,9 +21,29 @@ LAYERS = {
     "conv5x5-32-32x32": ("conv", "?x32x32x32", "64x32x5x5", 1, 2),
     "depthwise-256-16x16": ("depthwise", "?x256x16x16", "256x1x3x3", 1, 1),
     "product-1024": ("matmul", "?x1024", "1024x1024", 1, 0),
+    "pool2x2-64-32x32": ("pool", "?x64x32x32", "2x2", 2, 0),
+    "mean-256-16x16": ("reduce", "?x256x16x16", "", 1, 0),
 }
+# name: body of an instance, how results are collected.
+BLUR = """    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : index
+    %last = arith.constant 1023 : index
+    %third = arith.constant 0.333333 : f32
+    %i0 = arith.subi %i, %one : index
+    %above = arith.maxsi %i0, %zero : index
+    %i1 = arith.addi %i, %one : index
+    %below = arith.minsi %i1, %last : index
+    %p = tensor.extract %a[%above, %j] : tensor<1024x1024xf32>
+    %q = tensor.extract %a[%i, %j] : tensor<1024x1024xf32>
+    %r = tensor.extract %a[%below, %j] : tensor<1024x1024xf32>
+    %s = arith.addf %p, %q : f32
+    %t = arith.addf %s, %r : f32
+    %m = arith.mulf %t, %third : f32
+    %v = math.exp %m : f32"""
+NODES = {"node-blur-1024x1024": (BLUR, "tensor<1024x1024xf32>"), "node-sum-1024x1024": (BLUR, "f32 reduce<addf>")}
 KNOBS = ["f16", "bf16", "int8", "int4", "perforate-rows:1/2@0", "perforate-rows:1/3@0", "perforate-rows:1/4@0", "perforate-cols:1/2@0", "perforate-both:1/2@0",
-         "bf16+perforate-rows:1/2@0", "int8+perforate-rows:1/2@0", "int8+perforate-both:1/2@0", "sample-filter:1/2@0", "prune:2/4", "prune-blocks:0.5",
+         "bf16+perforate-rows:1/2@0", "int8+perforate-rows:1/2@0", "int8+perforate-both:1/2@0", "sample-filter:1/2@0", "sample:1/2@0", "sample:1/4@0", "prune:2/4", "prune-blocks:0.5",
+         "perforate-rows:3/4@0", "perforate-rows:7/8@0", "cubic-rows:1/2@0", "cubic-rows:3/4@0", "cubic-rows:7/8@0",
          "direct", "winograd:2", "winograd:4", "promise:3"]
 
 
@@ -32,11 +52,55 @@ def add_options(parser):
     parser.add_argument("--knobs", default="", help="knobs, separated by commas; default: one of each kind")
 
 
+def graph(x, result, text):
+    """A network of one layer, %1, and a relu behind it."""
+    return f"""dfg.graph @layer(%x: tensor<{x}xf32>) -> (y: {result}) {{
+  %y = dfg.node @net (%a = %x : tensor<{x}xf32>) -> {result} {{
+    {text}
+    %2 = nn.unary relu %1 : {result} -> {result}
+    dfg.yield %2 : {result}
+  }}
+  dfg.return %y : {result}
+}}
+"""
+
+
+def pool(sizes, window, stride):
+    result = f"tensor<{sizes[0]}x{sizes[1]}x{int(sizes[2]) // stride}x{int(sizes[3]) // stride}xf32>"
+    return result, (f'%1 = nn.pool max %a {{kernel = array<i64: {window[0]}, {window[1]}>, strides = array<i64: {stride}, {stride}>, '
+                    f'pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, nn.name = "layer"}} : tensor<{"x".join(sizes)}xf32> -> {result}')
+
+
+def mean(sizes):
+    result = f"tensor<{sizes[0]}x{sizes[1]}xf32>"
+    return result, f'%1 = nn.reduce mean %a {{axes = array<i64: 2, 3>, nn.name = "layer"}} : tensor<{"x".join(sizes)}xf32> -> {result}'
+
+
+def node(body, result):
+    """A node of a graph, and one that reads its result, so that it may be stored otherwise."""
+    is_sum = not result.startswith("tensor")
+    after = "" if is_sum else """  %z = dfg.node @after grid(%i = %n, %j = %n) (each %e = %y : tensor<1024x1024xf32>) -> f32 reduce<maximumf> {
+    dfg.yield %e : f32
+  }
+"""
+    return f"""dfg.graph @layer(%x: tensor<1024x1024xf32>) -> (y: f32) {{
+  %n = arith.constant 1024 : index
+  %y = dfg.node @layer grid(%i = %n, %j = %n) (%a = %x : tensor<1024x1024xf32>) -> {result} {{
+{body}
+    dfg.yield %v : f32
+  }}
+{after}  dfg.return %{"y" if is_sum else "z"} : f32
+}}
+"""
+
+
 def program(kind, x, w, stride, pad):
     """The layer as a graph, with weights that look random."""
-    shape = [int(e) for e in w.split("x")]
+    shape = [int(e) for e in w.split("x")] if w else []
     out = x.split("x")
     attributes = ['nn.name = "layer"', "nn.range = array<f32: 0.0, 1.0>"]
+    if kind in ("pool", "reduce"):
+        return graph(x, *pool(out, shape, stride) if kind == "pool" else mean(out))
     if kind == "matmul":
         out[1] = str(shape[1])
     else:
@@ -51,16 +115,8 @@ def program(kind, x, w, stride, pad):
     mnemonic = "matmul" if kind == "matmul" else "conv"
     draw = random.Random(1)
     numbers = array.array("f", (draw.uniform(-0.1, 0.1) for _ in range(math.prod(shape)))).tobytes().hex().upper()
-    return f"""dfg.graph @layer(%x: {types[0]}) -> (y: {types[2]}) {{
-  %y = dfg.node @net (%a = %x : {types[0]}) -> {types[2]} {{
-    %w = arith.constant dense<"0x{numbers}"> : {types[1]}
-    %1 = nn.{mnemonic} %a, %w {{{", ".join(attributes)}}} : {operands} -> {types[2]}
-    %2 = nn.unary relu %1 : {types[2]} -> {types[2]}
-    dfg.yield %2 : {types[2]}
-  }}
-  dfg.return %y : {types[2]}
-}}
-"""
+    return graph(x, types[2], f"""%w = arith.constant dense<"0x{numbers}"> : {types[1]}
+    %1 = nn.{mnemonic} %a, %w {{{", ".join(attributes)}}} : {operands} -> {types[2]}""")
 
 
 def call(command):
@@ -76,16 +132,17 @@ def reports(options):
     os.makedirs(work, exist_ok=True)
     found, failures = [], []
     wanted = [k for k in options.knobs.split(",") if k] or KNOBS
-    for name, layer in LAYERS.items():
+    texts = {name: program(*layer) for name, layer in LAYERS.items()} | {name: node(*parts) for name, parts in NODES.items()}
+    for name, text in texts.items():
         if options.only not in name:
             continue
         base = os.path.join(work, name)
         with open(base + ".mlir", "w", encoding="utf-8") as file:
-            file.write(program(*layer))
+            file.write(text)
         programs = {"f32-fast": [], "f32-strict": ["--mode", "strict"]}
         try:
             call([tessera, "compile", base + ".mlir", "-o", base + ".tsr"])
-            (operation,) = json.loads(call([tessera, "explain", base + ".tsr", "--knobs", "--json"]))
+            operation = next(op for op in json.loads(call([tessera, "explain", base + ".tsr", "--knobs", "--json"])) if op["name"] == "layer")
             has = operation["knobs"]
             ranks = [k for k in has if k.startswith("low-rank")]
             programs.update({knob: ["--knobs", "layer=" + knob] for knob in wanted + (ranks if not options.knobs else []) if knob in has})
@@ -98,9 +155,9 @@ def reports(options):
             times = {knob: [] for knob in programs}
             for _ in range(options.rounds):
                 for knob in programs:
-                    text = call([tessera, "bench", f"{base}-{knob.replace('/', '_')}.tsx", "--batch", str(options.batch), "--threads", str(threads),
-                                 "--seconds", "0.1", "--json", "-"])
-                    times[knob].append(json.loads(text)["best_ms"])
+                    answer = call([tessera, "bench", f"{base}-{knob.replace('/', '_')}.tsx", "--threads", str(threads), "--seconds", "0.1", "--json", "-",
+                                   *([] if name in NODES else ["--batch", str(options.batch)])])
+                    times[knob].append(json.loads(answer)["best_ms"])
             for knob in programs:
                 for peer in ("f32-fast", "f32-strict"):
                     if knob not in ("f32-fast", "f32-strict"):
