@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rules dfg-e1 to dfg-e6: what memory ports declare against what bodies do.
+#include "tessera/ir/dfg/DfgNames.h"
 #include "tessera/transforms/check/MemoryUses.h"
 #include "tessera/transforms/check/Passes.h"
 
@@ -44,11 +45,30 @@ struct CheckEffects : tessera::impl::CheckEffectsPassBase<CheckEffects> {
     markAllAnalysesPreserved();
   }
 
+  // Memory that a program writes comes in 'inout': what counts is its first access.
+  static void checkFirstUse(dfg::NodeOp node, Value memory) {
+    for (auto [input, arg] : llvm::zip(node.getInputs(), node.getInputArgs())) {
+      SmallVector<MemoryUse> uses;
+      if (input == memory)
+        uses = collectMemoryUses(arg);
+      if (uses.empty() || !uses.front().reads)
+        continue;
+      auto diag = emitWarning(uses.front().op->getLoc())
+                  << describeMemory(node, arg) << " is read in " << dfg::describe(node)
+                  << " before anything is written there (dfg-e6)";
+      diag.attachNote(arg.getLoc()) << "it is made anew for each item, without content; write it first, or "
+                                       "list it as an output of the stream";
+    }
+  }
+
   // The first node that takes a buffer without a fill value must not look at what is there.
   static void checkBuffer(dfg::BufferOp buffer) {
     SmallVector<MemoryUse> uses = collectMemoryUses(buffer.getMemory());
     if (buffer.getFill() || uses.empty() || !uses.front().reads)
       return;
+    auto node = dyn_cast<dfg::NodeOp>(uses.front().op);
+    if (node && isFromSource(node))
+      return checkFirstUse(node, buffer.getMemory());
     auto diag = uses.front().op->emitWarning()
                 << "the content of a buffer is undefined where it is first read (dfg-e6)";
     diag.attachNote(buffer.getLoc())
