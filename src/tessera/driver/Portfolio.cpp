@@ -174,16 +174,27 @@ Operation *Portfolio::make(const Layer &layer, const Form &form, Portable &progr
   if (!form.sparse && (!conv || !form.algorithm || *form.algorithm == nn::algorithmOf(conv, layout)))
     return op;
   OpBuilder b(op);
-  Value y = form.sparse ? nn::emitSparse(b, op)
-                        : nn::emitConv(b, conv, op->getOperand(0),
-                                       op->getNumOperands() > 2 ? op->getOperand(2) : Value(),
-                                       cast<RankedTensorType>(op->getResult(0).getType()).getShape().back(),
-                                       *form.algorithm, /*contents=*/false);
+  auto emit = [&](nn::Algorithm algorithm, bool contents) {
+    return nn::emitConv(b, conv, op->getOperand(0), op->getNumOperands() > 2 ? op->getOperand(2) : Value(),
+                        cast<RankedTensorType>(op->getResult(0).getType()).getShape().back(), algorithm,
+                        contents);
+  };
+  auto erase = [](Operation *layer) {
+    Operation *weights = layer->getOperand(1).getDefiningOp();
+    layer->erase();
+    if (weights && weights->use_empty())
+      weights->erase();
+  };
+  Value y;
+  if (form.sparse && isa<nn::PackedWinogradOp>(op)) {
+    Operation *direct = emit(nn::Algorithm::Direct, /*contents=*/true).getDefiningOp();
+    y = nn::emitSparse(b, direct);
+    erase(direct);
+  } else {
+    y = form.sparse ? nn::emitSparse(b, op) : emit(*form.algorithm, /*contents=*/false);
+  }
   op->getResult(0).replaceAllUsesWith(y);
-  Operation *weights = op->getOperand(1).getDefiningOp();
-  op->erase();
-  if (weights && weights->use_empty())
-    weights->erase();
+  erase(op);
   return y.getDefiningOp();
 }
 

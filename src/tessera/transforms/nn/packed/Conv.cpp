@@ -180,9 +180,10 @@ LogicalResult packed::lowerConv(RewriterBase &rewriter, PackedConvOp op, const T
 }
 
 // Time of one step of the reduction for a tile, in halves of cycles: two multiplications and two loads at a
-// time, no sum twice within its latency, and weights that come from the second cache.
-static int64_t stepCost(int64_t places, int64_t blocks) {
-  return std::max<int64_t>({places * blocks, places + blocks, 8}) + blocks;
+// time, no sum twice within its latency, and weights that come from the second cache. Few of a narrow x are
+// spread over a vector in an instruction of their own.
+static int64_t stepCost(int64_t places, int64_t blocks, bool narrow) {
+  return std::max<int64_t>({places * blocks, places + blocks, 8}) + blocks + (narrow ? places / 4 : 0);
 }
 
 Tiles packed::chooseConv(PackedConvOp op, const Machine &machine, int64_t onlyBlocks, bool inRows) {
@@ -201,6 +202,7 @@ Tiles packed::chooseConv(PackedConvOp op, const Machine &machine, int64_t onlyBl
     columns *= rows;
     rows = 1;
   }
+  bool narrow = typeOf(op.getX()).getElementType() != typeOf(op.getY()).getElementType();
   Tiles best;
   int64_t bestCost = INT64_MAX;
   for (int64_t blocks : {1, 2, 3, 4})
@@ -212,9 +214,9 @@ Tiles packed::chooseConv(PackedConvOp op, const Machine &machine, int64_t onlyBl
           continue;
         int64_t cost = 0;
         auto count = [&](int64_t tileRows, int64_t times) {
-          cost += times * (columns / q) * stepCost(tileRows * q, blocks);
+          cost += times * (columns / q) * stepCost(tileRows * q, blocks, narrow);
           if (columns % q)
-            cost += times * (stepCost(tileRows * (columns % q), blocks) + 1);
+            cost += times * (stepCost(tileRows * (columns % q), blocks, narrow) + 1);
         };
         count(r, rows / r);
         if (rows % r)
