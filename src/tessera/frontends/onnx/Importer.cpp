@@ -275,30 +275,29 @@ void Importer::importNode(const Node &node, size_t index, Scope &scope) {
     poisoned |= val && val->poison;
   }
   c.out.resize(node.outputs.size());
-  if (!poisoned) {
-    const ox::Function *function = model.function(node);
-    const OperatorEntry *entry = nullptr;
-    auto it = node.domain.empty() ? operators.find(node.opType) : operators.end();
-    if (it != operators.end())
-      for (const OperatorEntry *candidate : it->second)
-        if (opset >= candidate->since && opset <= candidate->until)
-          entry = candidate;
-    if (function) {
+  const ox::Function *function = model.function(node);
+  const OperatorEntry *entry = nullptr;
+  auto it = node.domain.empty() ? operators.find(node.opType) : operators.end();
+  if (it != operators.end())
+    for (const OperatorEntry *candidate : it->second)
+      if (opset >= candidate->since && std::min(opset, lastOpset) <= candidate->until)
+        entry = candidate;
+  if (!function && !entry) {
+    // All of them are named, also those behind another one.
+    unsupported.insert(node.opType);
+    if (it == operators.end())
+      c.fail("the operator is not supported" +
+             Twine(node.domain.empty() ? "" : "; no function of the model defines it either"));
+    else
+      c.fail("the operator is supported from opset " + Twine(it->second.front()->since) +
+             ", but the model imports " + Twine(opset));
+  } else if (!poisoned) {
+    if (function)
       call(c, *function);
-    } else if (entry) {
-      if (opset > lastOpset)
-        c.fail("opset " + Twine(opset) + " is newer than the newest that is supported, " + Twine(lastOpset));
-      else if (!evaluate(c) && !c.bad)
-        entry->convert(c);
-    } else {
-      unsupported.insert(node.opType);
-      if (it == operators.end())
-        c.fail("the operator is not supported" +
-               Twine(node.domain.empty() ? "" : "; no function of the model defines it either"));
-      else
-        c.fail("the operator is supported from opset " + Twine(it->second.front()->since) +
-               ", but the model imports " + Twine(opset));
-    }
+    else if (opset > lastOpset)
+      c.fail("opset " + Twine(opset) + " is newer than the newest that is supported, " + Twine(lastOpset));
+    else if (!evaluate(c) && !c.bad)
+      entry->convert(c);
   }
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty())
