@@ -166,6 +166,7 @@ RValue Translator::emitInlined(const clang::FunctionDecl *function, ArrayRef<con
   }
   Frame frame;
   frame.function = definition;
+  frame.calledAt = call->getExprLoc();
   frame.self = self;
   frame.firstLoop = loops.size();
   for (auto [param, storage] : params)

@@ -60,8 +60,13 @@ public:
   }
   std::optional<RValue> loadPointer(const Place &place, clang::SourceLocation at) override {
     std::optional<MemberMemory> memory = addMember(place.object, place.offset, at);
-    if (!memory || !memory->object || memory->starts || memory->isEnd)
+    if (!memory || !memory->object || memory->starts)
       return std::nullopt;
+    if (memory->isEnd) {
+      failed = true;
+      diag.emitError(getUserLoc(at), "the size of a vector is asked for between the tasks of a graph");
+      diag.note(getUserLoc(at), "ask before the graph, 'size_t n = v.size();', and capture the number");
+    }
     return RValue::pointer({place.type->getPointeeType(), nullptr, memory->object, constantIndex(0)});
   }
   bool mayAccess(Object &object, bool writes, clang::SourceLocation at) override {

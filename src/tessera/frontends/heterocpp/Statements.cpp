@@ -16,8 +16,16 @@ Location Translator::getLoc(clang::SourceLocation at) {
   return FileLineColLoc::get(b.getContext(), place.getFilename(), place.getLine(), place.getColumn());
 }
 
+clang::SourceLocation Translator::getUserLoc(clang::SourceLocation at) const {
+  for (const Frame &frame : llvm::reverse(frames))
+    if (frame.calledAt.isValid() && ast.getSourceManager().isInSystemHeader(at))
+      at = frame.calledAt;
+  return at;
+}
+
 void Translator::unsupported(clang::SourceLocation at, const Twine &what, const Twine &remedy) {
   failed = true;
+  at = getUserLoc(at);
   diag.emitError(at, what + " is not supported in a task or parallel loop");
   diag.note(at, remedy);
 }

@@ -81,6 +81,8 @@ public:
 
   /// A place in the user's file.
   Location getLoc(clang::SourceLocation loc);
+  /// Where the user calls what stands in a header of the system.
+  clang::SourceLocation getUserLoc(clang::SourceLocation at) const;
   /// Reports that something is not supported here, and what to do instead.
   void unsupported(clang::SourceLocation loc, const Twine &what, const Twine &remedy);
 
@@ -134,6 +136,7 @@ protected:
   /// A function that is being inlined, or the code that is being translated.
   struct Frame {
     const clang::FunctionDecl *function = nullptr;
+    clang::SourceLocation calledAt = {};
     std::map<const clang::Decl *, Storage *> vars;
     Place self;                ///< *this
     Storage *result = nullptr; ///< null for void
