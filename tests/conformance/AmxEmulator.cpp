@@ -19,6 +19,7 @@ struct Tile {
   uint8_t at[16][64];
 };
 thread_local Tile tiles[8];
+thread_local uint8_t shapes[64]; ///< what they were set up with
 
 uint32_t word(const Tile &t, int row, int column) {
   uint32_t v;
@@ -33,6 +34,7 @@ float asFloat(uint32_t bits) {
 }
 
 void configure(const uint8_t *config) {
+  std::memcpy(shapes, config, sizeof shapes);
   for (int i = 0; i < 8; ++i) {
     std::memset(&tiles[i], 0, sizeof tiles[i]);
     tiles[i].rows = config[48 + i];
@@ -132,8 +134,11 @@ bool execute(const Instruction &i) {
   };
   if (i.opcode == 0x49 && i.prefix == none && i.mod == 3) {
     std::memset(tiles, 0, sizeof tiles);
+    std::memset(shapes, 0, sizeof shapes);
   } else if (i.opcode == 0x49 && i.prefix == none) {
     configure(reinterpret_cast<const uint8_t *>(i.base + i.index));
+  } else if (i.opcode == 0x49 && i.prefix == p66 && i.mod != 3) {
+    std::memcpy(reinterpret_cast<uint8_t *>(i.base + i.index), shapes, sizeof shapes);
   } else if (i.opcode == 0x49 && i.prefix == pF2 && i.mod == 3) {
     std::memset(t.at, 0, sizeof t.at);
   } else if (i.opcode == 0x4b && i.prefix == pF2 && i.rm == 4) {

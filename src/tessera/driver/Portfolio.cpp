@@ -7,6 +7,7 @@
 #include "tessera/driver/Measure.h"
 #include "tessera/driver/MeasureCache.h"
 #include "tessera/driver/Networks.h"
+#include "tessera/targets/common/PackedMachine.h"
 #include "tessera/transforms/nn/graph/Algorithm.h"
 #include "tessera/transforms/nn/graph/Sparse.h"
 #include "tessera/transforms/nn/packed/Packed.h"
@@ -107,10 +108,7 @@ static Operation *findLayer(ModuleOp part) {
 
 Portfolio::Portfolio(Session &session, const InstallOptions &given)
     : session(session), options(given), layout(layoutOptions(given)), cache(given) {
-  TargetInfo info = findTarget("cpu")->info(options.target);
-  machine = {int64_t(info.vectorBytes / 4), info.registers, int64_t(info.l1), int64_t(info.l2)};
-  machine.bytes = nn::packed::parseDot(info.dotBytes).value_or(nn::packed::Dot::Plain);
-  machine.halves = nn::packed::parseDot(info.dotHalves).value_or(nn::packed::Dot::Plain);
+  machine = packedMachine(findTarget("cpu")->info(options.target));
   // A group is laid out already.
   options.layout = false;
   // One sample as fast as possible, and many on all that the machine has.

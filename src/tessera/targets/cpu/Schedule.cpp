@@ -2,6 +2,7 @@
 // See Schedule.h. The scripts are plain text on purpose: what `explain` prints is what was run.
 #include "tessera/targets/cpu/Schedule.h"
 
+#include "tessera/targets/common/PackedMachine.h"
 #include "tessera/targets/cpu/Script.h"
 #include "tessera/transforms/leaf/Rewrites.h"
 #include "tessera/transforms/nn/packed/Packed.h"
@@ -183,12 +184,7 @@ static bool writeSeparable(Writer &out, nn::PackedDepthwiseOp first, const nn::p
 // Layers on blocked activations, in order; borders that nobody made part of a layer come last. What they take
 // into their stores is gone from `trial` afterwards.
 static bool writePacked(Writer &out, func::FuncOp trial, const TargetInfo &info) {
-  nn::packed::Machine machine{int64_t(info.vectorBytes / 4), info.registers, int64_t(info.l1),
-                              int64_t(info.l2)};
-  if (std::optional<nn::packed::Dot> bytes = nn::packed::parseDot(info.dotBytes))
-    machine.bytes = *bytes;
-  if (std::optional<nn::packed::Dot> halves = nn::packed::parseDot(info.dotHalves))
-    machine.halves = *halves;
+  nn::packed::Machine machine = packedMachine(info);
   bool any = false;
   for (bool views : {false, true}) {
     SmallVector<int64_t> numbers;

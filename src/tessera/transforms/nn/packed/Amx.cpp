@@ -78,10 +78,19 @@ void TileProduct::configure(Gen &g, Value rows) const {
     for (int64_t i = 0; i < (xs < ws ? xs : 1); ++i)
       set(xTile(i));
   }
-  call(g, "llvm.x86.ldtilecfg", {pointerTo(g, memory)});
+  // To set them up takes as long as ten products; to ask how they are, as one.
+  Memory known = allocate(g, {64}, i8);
+  call(g, "llvm.x86.sttilecfg", {pointerTo(g, known)});
+  auto wordsOf = [&](const Memory &from) -> Value {
+    Value bytes = vector::LoadOp::create(g.b, g.loc, vectorOf(i8, 64), from.buffer, ValueRange{g.index(0)});
+    return vector::BitCastOp::create(g.b, g.loc, vectorOf(g.b.getI64Type(), 8), bytes);
+  };
+  Value differences = arith::XOrIOp::create(g.b, g.loc, wordsOf(memory), wordsOf(known));
+  Value any = vector::ReductionOp::create(g.b, g.loc, vector::CombiningKind::OR, differences);
+  Value isOther =
+      arith::CmpIOp::create(g.b, g.loc, arith::CmpIPredicate::ne, any, integer(g, any.getType(), 0));
+  g.when(isOther, [&] { call(g, "llvm.x86.ldtilecfg", {pointerTo(g, memory)}); });
 }
-
-void TileProduct::release(Gen &g) const { call(g, "llvm.x86.tilerelease", {}); }
 
 void TileProduct::begin(Gen &g, int64_t used, Value bias) const {
   for (int64_t i = 0; i < used; ++i)
@@ -95,8 +104,14 @@ void TileProduct::begin(Gen &g, int64_t used, Value bias) const {
     }
 }
 
-void TileProduct::step(Gen &g, ValueRange x, int64_t xStride, ValueRange w, int64_t wStride) const {
+void TileProduct::step(Gen &g, ValueRange x, int64_t xStride, ValueRange w, int64_t wStride,
+                       int64_t prefetched) const {
   int64_t used = x.size();
+  if (prefetched)
+    for (Value from : w)
+      for (int64_t row = 0; row < bytes / 4; ++row)
+        LLVM::Prefetch::create(g.b, g.loc, pointerBehind(g, from, prefetched + row * wStride), /*rw=*/0,
+                               /*hint=*/3, /*cache=*/1);
   StringRef name = dot == Dot::AmxBytes ? "llvm.x86.tdpbusd" : "llvm.x86.tdpbf16ps";
   auto loadX = [&](int64_t i) {
     call(g, "llvm.x86.tileloadd64", {tile(g, xTile(i)), x[i], stride(g, xStride)});

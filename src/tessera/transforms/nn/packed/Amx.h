@@ -27,13 +27,15 @@ struct TileProduct {
   /// Lanes of all sums of a place.
   int64_t width() const { return ws * lanes; }
 
-  /// Sets the registers up; `rows` replaces `places` where it is given. To be followed by release().
+  /// Sets the registers up, unless they are; `rows` replaces `places` where it is given. They are released at
+  /// the end of the kernel (targets/cpu/Lower.cpp).
   void configure(Gen &g, Value rows = {}) const;
-  void release(Gen &g) const;
   /// The first `used` tiles of x have sums that start with the width() elements at `bias`, or with zero.
   void begin(Gen &g, int64_t used, Value bias) const;
-  /// Adds the products of tiles at these pointers, whose rows are so many bytes apart.
-  void step(Gen &g, ValueRange x, int64_t xStride, ValueRange w, int64_t wStride) const;
+  /// Adds the products of tiles at these pointers, whose rows are so many bytes apart. Weights that are
+  /// `prefetched` bytes further on are asked for.
+  void step(Gen &g, ValueRange x, int64_t xStride, ValueRange w, int64_t wStride,
+            int64_t prefetched = 0) const;
   /// Memory for the sums of a task: xs x 16 places x width(); and their way there.
   Memory allocateSums(Gen &g, Type wide) const;
   void collect(Gen &g, int64_t used, const Memory &sums) const;
@@ -51,7 +53,8 @@ Value pointerBehind(Gen &g, Value pointer, int64_t bytes);
 
 /// The layers by tiles; Packed.h has those by vectors, which call these.
 LogicalResult lowerConvByTiles(RewriterBase &rewriter, PackedConvOp op, const Tiles &tiles, std::string &why);
-Tiles chooseConvByTiles(PackedConvOp op, const Machine &machine);
+/// With `blocks` above zero: the best with these, or none.
+Tiles chooseConvByTiles(PackedConvOp op, const Machine &machine, int64_t blocks = 0);
 
 /// Fewer rows of a matrix are no faster than by vectors.
 inline constexpr int64_t leastRows = 4;

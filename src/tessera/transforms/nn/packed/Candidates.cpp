@@ -2,7 +2,7 @@
 // Tile sizes that are worth measuring beside the chosen ones. Each differs from the choice in one respect
 // that the model behind it knows least about: how many blocks share a load, how large tasks are, which loop
 // is outermost.
-#include "tessera/transforms/nn/packed/Support.h"
+#include "tessera/transforms/nn/packed/Amx.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -12,6 +12,11 @@ using namespace tessera::nn::packed;
 
 static void addConv(PackedConvOp op, const Machine &machine, const Tiles &best, SmallVector<Tiles> &out) {
   if (isByTiles(best.dot)) {
+    for (int64_t blocks : {2, 4, 1})
+      if (Tiles t = chooseConvByTiles(op, machine, blocks); t.blocks && blocks != best.blocks) {
+        t.dot = best.dot;
+        out.push_back(t);
+      }
     Tiles t = best;
     t.task = 2 * best.task;
     out.push_back(t);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Convolution of narrow elements by tiles (Amx.h): a tile of x is up to 16 places of a row of the result,
-// with the channels of a block, and of the neighbours that the window sees, side by side. Sums go through
+// with the channels of a block, and of the neighbours that the window sees, side by side. Where rows are
+// short, all of x is one long row, with the places at the ends of rows computed for nothing. Sums go through
 // memory that stays in the cache, and from there the way of all stores.
 #include "tessera/transforms/nn/packed/Amx.h"
 
@@ -34,6 +35,13 @@ struct ConvShape {
     dilationW = op.getDilations()[1];
   }
   int64_t lanes() const { return std::min(perBlock, mostLanes); }
+  /// Places of all rows as one, where a row of x is so wide.
+  int64_t placesInOneRow(int64_t width) const { return (rows - 1) * width + columns; }
+  /// Whether that takes fewer tiles.
+  bool isBetterInOneRow(int64_t width) const {
+    return strideH * strideW == 1 &&
+           8 * ceilDiv(placesInOneRow(width), mostPlaces) < 7 * rows * ceilDiv(columns, mostPlaces);
+  }
   /// Neighbours in a row stand side by side: all of a window's are one long row of a matrix.
   int64_t together() const { return dilationW == 1 ? kw : 1; }
   int64_t runBytes() const { return together() * c * elementBytes; }
@@ -58,6 +66,9 @@ struct ConvByTiles {
   bool acrossImages;  ///< rows of tiles are images, not columns
   Value count;        ///< of rows
   int64_t firstBlock; ///< blocks of x between groups
+  int64_t pitch;      ///< of the one long row: places from a row of the result to the next; otherwise 0
+  int64_t inRow;      ///< and how many of them belong to the result
+  bool isStreamed;    ///< weights are asked for before they are wanted
   Memory sums;
 
   void setUp(Type wide) {
@@ -96,6 +107,7 @@ void ConvByTiles::steps(Value channel, ArrayRef<XTile> tiles) {
   Value xBase = pointerTo(g, x.memory), wBase = pointerTo(g, w);
   // Weights of one step: rows of all channels of a block, of which a tile takes its own.
   int64_t wRow = 4 * window.perBlock;
+  int64_t prefetched = isStreamed ? std::max<int64_t>(4096, product.bytes / 2 * wRow) : 0;
   auto weightsOf = [&](Value at) {
     SmallVector<Value> pointers;
     for (int64_t k = 0; k < product.ws; ++k) {
@@ -120,7 +132,7 @@ void ConvByTiles::steps(Value channel, ArrayRef<XTile> tiles) {
             xs.push_back(pointerBehind(g, pointerBehind(g, xBase, from), t.further * bytes));
           }
           Value from = g.add(g.add(wAt, wTap), g.mul(at, product.bytes / 4 * wRow));
-          product.step(g, xs, xStride, weightsOf(pointerBehind(g, wBase, from)), wRow);
+          product.step(g, xs, xStride, weightsOf(pointerBehind(g, wBase, from)), wRow, prefetched);
         };
         if (inRun <= 4)
           for (int64_t i = 0; i < inRun; ++i)
@@ -141,14 +153,25 @@ void ConvByTiles::tile(Value channel, ArrayRef<XTile> tiles) {
   for (auto [own, t] : llvm::enumerate(tiles)) {
     Value memory = g.index(int64_t(own));
     const XTile &to = t;
-    g.each(to.known, count, 1, [&](Value row) {
-      Cursor from = cursorAt(g, sums, {memory, row, g.index(0)});
-      Value n = acrossImages ? g.add(to.n, row) : to.n,
-            column = acrossImages ? to.column : g.add(to.column, row);
-      for (int64_t k = 0; k < product.width(); k += lanes) {
-        Value at = g.add(channel, k);
-        out.store(g, {n, blockOf(at), to.row, column, g.rem(at, window.perBlock)}, from.load(g, k, lanes));
+    g.each(to.known, count, 1, [&](Value place) {
+      Value n = acrossImages ? g.add(to.n, place) : to.n, row = to.row,
+            column = acrossImages ? to.column : g.add(to.column, place);
+      bool inOneRow = pitch && !acrossImages;
+      if (inOneRow) {
+        row = g.div(column, pitch);
+        column = g.rem(column, pitch);
       }
+      auto store = [&] {
+        Cursor from = cursorAt(g, sums, {memory, place, g.index(0)});
+        for (int64_t k = 0; k < product.width(); k += lanes) {
+          Value at = g.add(channel, k);
+          out.store(g, {n, blockOf(at), row, column, g.rem(at, window.perBlock)}, from.load(g, k, lanes));
+        }
+      };
+      if (inOneRow && inRow < pitch)
+        g.when(g.less(column, g.index(inRow)), store);
+      else
+        store();
     });
   }
 }
@@ -203,6 +226,9 @@ void ConvByTiles::images(Value image, Value batch, Value channel) {
     some(g.index(whole), places - whole);
 }
 
+/// Weights of more bytes come from memory that is far away.
+static constexpr int64_t streamedWeights = 1 << 20;
+
 /// Planes of so few places have fewer neighbours than a tile has rows; from so many images on, these take
 /// their place.
 static constexpr int64_t smallPlane = 64, leastImages = 8;
@@ -249,12 +275,22 @@ LogicalResult packed::lowerConvByTiles(RewriterBase &rewriter, PackedConvOp op, 
   bool flat = window.kh * window.kw == 1 && window.strideH * window.strideW == 1 && !x.top && !x.left &&
               x.memory.shape[2] == window.rows && x.memory.shape[3] == window.columns && output->isFlat();
   Tiles t = tiles;
+  int64_t width = x.memory.shape[3], pitch = 0, inRow = window.columns;
+  ConvShape plane = window;
   if (flat) {
     window.columns *= window.rows;
     x.memory.shape[3] = window.columns;
     x.memory.shape[2] = window.rows = 1;
     t.rows = 1;
+    plane = window;
+  } else if (window.isBetterInOneRow(width)) {
+    pitch = width;
+    window.columns = window.placesInOneRow(width);
+    window.rows = 1;
+    t.unroll *= t.rows;
+    t.rows = 1;
   }
+  bool inOneRow = flat || pitch;
   product.places = std::min(t.columns, window.columns);
   t.rows = std::min(t.rows, window.rows);
   t.unroll = std::min(t.unroll, ceilDiv(window.columns, product.places));
@@ -270,22 +306,26 @@ LogicalResult packed::lowerConvByTiles(RewriterBase &rewriter, PackedConvOp op, 
                 /*acrossImages=*/false,
                 g.index(product.places),
                 op.getGroups() > 1 ? window.cBlocks : 0,
+                pitch,
+                inRow,
+                window.elementBytes * typeOf(op.getW()).getNumElements() > streamedWeights,
                 Memory()};
   output->begin(g, batch);
   // Tasks: parts of the rows, or of the one long row.
   int64_t taskRows = ceilDiv(t.task, t.rows) * t.rows, rowTasks = ceilDiv(window.rows, taskRows);
   int64_t groups = window.columns / product.places / t.unroll, all = k.tilesOfRow();
-  if (flat)
+  if (inOneRow)
     rowTasks = std::max<int64_t>(1, ceilDiv(groups, t.task));
   Type wide = typeOf(op.getY()).getElementType();
-  bool small = window.rows * window.columns <= smallPlane && rowTasks == 1 && t.split == 1;
+  int64_t places = plane.rows * plane.columns;
+  bool small = places <= smallPlane && rowTasks == 1 && t.split == 1;
   int64_t channels = tilesOfGroup * int64_t(op.getGroups()) / t.blocks;
   g.tasks(t.split, batch, channels, rowTasks, [&](Value image, Value tile, Value part) {
     Value channel = g.mul(tile, product.width());
     Value from = g.mul(part, taskRows), to = g.min(g.add(from, taskRows), g.index(window.rows));
     auto alone = [&] {
       k.setUp(wide);
-      if (flat) {
+      if (inOneRow) {
         Value first = g.mul(part, t.task), last = g.min(g.add(first, t.task), g.index(groups)),
               zero = g.index(0);
         g.each(first, last, 1, [&](Value group) {
@@ -304,7 +344,6 @@ LogicalResult packed::lowerConvByTiles(RewriterBase &rewriter, PackedConvOp op, 
           g.when(g.equal(part, rowTasks - 1),
                  [&] { k.rows(image, channel, g.index(window.rows - rest), rest, t.unroll); });
       }
-      product.release(g);
     };
     if (small) {
       g.when(g.less(batch, g.index(leastImages)), alone);
@@ -313,22 +352,31 @@ LogicalResult packed::lowerConvByTiles(RewriterBase &rewriter, PackedConvOp op, 
       g.when(g.both(many, g.equal(g.rem(image, mostPlaces), 0)), [&] {
         ConvByTiles across = k;
         across.acrossImages = true;
+        across.window = plane;
         across.count = g.min(batch, g.index(mostPlaces));
         across.product.places = mostPlaces;
-        across.product.xs = placesTogether(window.rows * window.columns, product.ws);
+        // Two tiles of weights at a time share those of x better than four do.
+        across.product.ws = std::min<int64_t>(product.ws, 2);
+        across.product.xs = placesTogether(places, across.product.ws);
         across.setUp(wide);
-        across.images(image, batch, channel);
-        across.product.release(g);
+        for (int64_t c = 0; c < product.width(); c += across.product.width())
+          across.images(image, batch, g.add(channel, c));
       });
     } else {
       alone();
     }
     if (!output->hasHalo())
       return;
-    // The border of a block belongs to whoever computes its first channels.
-    Value block = g.div(channel, window.perBlock);
+    // The border of a block belongs to whoever computes its first channels, all of it to the first part of
+    // the one long row.
+    Value block = g.div(channel, window.perBlock), owner = g.equal(g.rem(channel, window.perBlock), 0);
+    if (inOneRow) {
+      from = g.index(0);
+      to = g.index(plane.rows);
+      owner = g.both(owner, g.equal(part, 0));
+    }
     int64_t own = std::max<int64_t>(1, t.blocks / tilesOfBlock);
-    g.when(g.equal(g.rem(channel, window.perBlock), 0), [&] {
+    g.when(owner, [&] {
       g.each(block, g.add(block, own), 1, [&](Value b) { output->border(g, image, b, from, to); });
     });
   });
@@ -336,23 +384,26 @@ LogicalResult packed::lowerConvByTiles(RewriterBase &rewriter, PackedConvOp op, 
   return success();
 }
 
-// Time of one step of the reduction, in eighths of cycles: a row of x and a tile of weights take a cycle for
-// a product; two rows come from the first cache in a cycle, and weights from the second.
-static int64_t stepCost(int64_t places, int64_t wRows, int64_t xs, int64_t ws) {
-  int64_t products = 8 * places * xs * ws, loads = 4 * places * xs + 7 * wRows * ws;
-  return std::max(products, loads) + loads / 4;
+// Time of one step of the reduction, in eighths of cycles: a product takes as long for few places as for
+// many. Rows of x come from the first cache, those of weights from the second, or from further away: then
+// half of each pair of lines is read twice by who wants only one tile of a block.
+static int64_t stepCost(int64_t places, int64_t wRows, int64_t xs, int64_t ws, bool halves) {
+  int64_t products = 8 * mostPlaces * xs * ws, loads = 7 * places * xs + (halves ? 33 : 11) * wRows * ws;
+  return std::max(products, loads);
 }
 
-Tiles packed::chooseConvByTiles(PackedConvOp op, const Machine &machine) {
+Tiles packed::chooseConvByTiles(PackedConvOp op, const Machine &machine, int64_t onlyBlocks) {
   ConvShape window(op);
   ArrayRef<int64_t> x = typeOf(op.getX()).getShape();
   bool flat =
       window.kh * window.kw == 1 && x[2] == window.rows && x[3] == window.columns && !getsHalo(op.getY());
   int64_t rows = window.rows, columns = window.columns;
-  if (flat) {
-    columns *= rows;
+  bool inOneRow = flat || window.isBetterInOneRow(x[3]);
+  if (inOneRow) {
+    columns = flat ? rows * columns : window.placesInOneRow(x[3]);
     rows = 1;
   }
+  int64_t weights = window.elementBytes * typeOf(op.getW()).getNumElements();
   Tiles best;
   best.columns = ceilDiv(columns, ceilDiv(columns, mostPlaces));
   int64_t tilesOfRow = ceilDiv(columns, best.columns), tilesOfBlock = window.perBlock / window.lanes(),
@@ -363,13 +414,16 @@ Tiles packed::chooseConvByTiles(PackedConvOp op, const Machine &machine) {
         TileProduct product;
         product.xs = r * beside;
         product.ws = ws;
-        if (!product.fits() || channels % ws || (tilesOfBlock % ws && ws % tilesOfBlock))
+        if (!product.fits() || channels % ws || (tilesOfBlock % ws && ws % tilesOfBlock) ||
+            (onlyBlocks && ws != onlyBlocks))
           continue;
         int64_t cost = 0, wRows = window.stepBytes() / 4;
+        bool halves = weights > streamedWeights && ws < tilesOfBlock && ws * window.lanes() * 4 < 128;
         auto count = [&](int64_t tileRows, int64_t times) {
-          cost += times * (tilesOfRow / beside) * stepCost(best.columns, wRows, tileRows * beside, ws);
+          cost +=
+              times * (tilesOfRow / beside) * stepCost(best.columns, wRows, tileRows * beside, ws, halves);
           if (tilesOfRow % beside)
-            cost += times * stepCost(best.columns, wRows, tileRows * (tilesOfRow % beside), ws);
+            cost += times * stepCost(best.columns, wRows, tileRows * (tilesOfRow % beside), ws, halves);
         };
         count(r, rows / r);
         if (rows % r)
@@ -382,15 +436,16 @@ Tiles packed::chooseConvByTiles(PackedConvOp op, const Machine &machine) {
           best.blocks = ws;
         }
       }
-  int64_t weights = window.elementBytes * typeOf(op.getW()).getNumElements(),
-          image = window.elementBytes * x[1] * x[2] * x[3] * x[4], passes = channels / best.blocks;
+  if (!best.blocks)
+    return {};
+  int64_t image = window.elementBytes * x[1] * x[2] * x[3] * x[4], passes = channels / best.blocks;
   bool imageFirst = image > machine.l2 / 2 || 2 * weights < passes * image;
   best.split = weights <= machine.l2 / 2 ? 0 : imageFirst ? 2 : 1;
-  best.task = flat ? std::max<int64_t>(1, 64 / (best.columns * best.unroll))
-                   : std::max<int64_t>(best.rows, ceilDiv(rows, 4));
+  best.task = inOneRow ? std::max<int64_t>(1, 256 / (best.columns * best.unroll))
+                       : std::max<int64_t>(best.rows, ceilDiv(rows, 4));
   // Small planes are whole tasks, and the images of one block of channels follow each other.
-  if (rows * columns <= smallPlane) {
-    best.task = flat ? ceilDiv(columns, best.columns * best.unroll) : rows;
+  if (window.rows * window.columns <= smallPlane) {
+    best.task = inOneRow ? ceilDiv(columns, best.columns * best.unroll) : rows;
     best.split = 1;
   }
   return best;

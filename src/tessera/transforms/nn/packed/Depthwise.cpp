@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Depthwise convolution: lanes are channels. The taps of a small window stay in registers for a whole plane,
-// and each vector of x is loaded once for all places of a tile that it belongs to.
+// and each vector of x is loaded once for all places of a tile that it belongs to. Blocks that are as wide as
+// a tile of a matrix are several vectors, one after the other.
 #include "tessera/transforms/nn/packed/DepthwiseKernel.h"
 
 using namespace tessera;
 using namespace tessera::nn;
 using namespace tessera::nn::packed;
+
+/// Blocks have at most as many lanes as a vector, or are for tiles of matrices, which come with these.
+static constexpr int64_t mostLanesOfVector = 16;
 
 DepthwiseKernel DepthwiseKernel::of(RewriterBase &rewriter, PackedDepthwiseOp op, Output &out) {
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape();
@@ -17,6 +21,7 @@ DepthwiseKernel DepthwiseKernel::of(RewriterBase &rewriter, PackedDepthwiseOp op
           typeOf(op.getW()).getElementType(),
           w[0],
           w[3],
+          std::min(w[3], mostLanesOfVector),
           w[1],
           w[2],
           out.shape()[2],
@@ -39,13 +44,13 @@ Value DepthwiseKernel::read(const Cursor &from, int64_t distance) {
   return arith::SIToFPOp::create(g.b, g.loc, vectorOf(element, lanes), v);
 }
 
-void DepthwiseKernel::tile(Value n, Value block, Value row, Value column, int64_t tileRows,
+void DepthwiseKernel::tile(Value n, Value index, Value lane, Value row, Value column, int64_t tileRows,
                            int64_t tileColumns, Value start, ArrayRef<Value> taps) {
   SmallVector<Value> sums(tileRows * tileColumns, start);
   Value top = g.add(g.mul(row, strideH), x.top), left = g.add(g.mul(column, strideW), x.left);
   int64_t width = x.memory.shape[3];
   if (!taps.empty()) {
-    Cursor from = cursorAt(g, x.memory, {n, block, top, left, g.index(0)});
+    Cursor from = cursorAt(g, x.memory, {n, index, top, left, lane});
     std::map<std::pair<int64_t, int64_t>, Value> loaded;
     for (int64_t i = 0; i < kh; ++i)
       for (int64_t r = 0; r < tileRows; ++r)
@@ -54,22 +59,21 @@ void DepthwiseKernel::tile(Value n, Value block, Value row, Value column, int64_
             int64_t h = r * strideH + i * dilationH, v = q * strideW + j * dilationW;
             Value &vector = loaded[{h, v}];
             if (!vector)
-              vector = read(from, (h * width + v) * lanes);
+              vector = read(from, (h * width + v) * block);
             Value &sum = sums[r * tileColumns + q];
             sum = g.fma(vector, taps[i * kw + j], sum);
           }
   } else {
     sums = g.loop(0, kh, 1, sums, [&](Value i, ValueRange carried) {
       return g.loop(0, kw, 1, carried, [&](Value j, ValueRange carried) {
-        Value tap = cursorAt(g, w, {block, i, j, g.index(0)}).load(g, 0, lanes);
+        Value tap = cursorAt(g, w, {index, i, j, lane}).load(g, 0, lanes);
         Cursor from = cursorAt(
-            g, x.memory,
-            {n, block, g.add(top, g.mul(i, dilationH)), g.add(left, g.mul(j, dilationW)), g.index(0)});
+            g, x.memory, {n, index, g.add(top, g.mul(i, dilationH)), g.add(left, g.mul(j, dilationW)), lane});
         SmallVector<Value> next(carried);
         for (int64_t r = 0; r < tileRows; ++r)
           for (int64_t q = 0; q < tileColumns; ++q) {
             Value &sum = next[r * tileColumns + q];
-            sum = g.fma(read(from, (r * strideH * width + q * strideW) * lanes), tap, sum);
+            sum = g.fma(read(from, (r * strideH * width + q * strideW) * block), tap, sum);
           }
         return next;
       });
@@ -77,24 +81,25 @@ void DepthwiseKernel::tile(Value n, Value block, Value row, Value column, int64_
   }
   for (int64_t r = 0; r < tileRows; ++r)
     for (int64_t q = 0; q < tileColumns; ++q)
-      out.store(g, {n, block, g.add(row, r), g.add(column, q), g.index(0)}, sums[r * tileColumns + q]);
+      out.store(g, {n, index, g.add(row, r), g.add(column, q), lane}, sums[r * tileColumns + q]);
 }
 
-void DepthwiseKernel::part(Value n, Value block, Value from, Value to, Value last, const Tiles &t) {
-  Value start = bias.buffer ? cursorAt(g, bias, {block, g.index(0)}).load(g, 0, lanes)
-                            : g.splat(vectorOf(element, lanes), 0);
+void DepthwiseKernel::part(Value n, Value index, Value lane, Value from, Value to, Value last,
+                           const Tiles &t) {
+  Value start =
+      bias.buffer ? cursorAt(g, bias, {index, lane}).load(g, 0, lanes) : g.splat(vectorOf(element, lanes), 0);
   SmallVector<Value> taps;
   if (kh * kw <= 9) {
-    Cursor at = cursorAt(g, w, {block, g.index(0), g.index(0), g.index(0)});
+    Cursor at = cursorAt(g, w, {index, g.index(0), g.index(0), lane});
     for (int64_t i = 0; i < kh * kw; ++i)
-      taps.push_back(at.load(g, i * lanes, lanes));
+      taps.push_back(at.load(g, i * block, lanes));
   }
   auto row = [&](Value at, int64_t tileRows) {
     int64_t whole = columns / t.columns * t.columns;
     g.each(0, whole, t.columns,
-           [&](Value column) { tile(n, block, at, column, tileRows, t.columns, start, taps); });
+           [&](Value column) { tile(n, index, lane, at, column, tileRows, t.columns, start, taps); });
     if (whole < columns)
-      tile(n, block, at, g.index(whole), tileRows, columns - whole, start, taps);
+      tile(n, index, lane, at, g.index(whole), tileRows, columns - whole, start, taps);
   };
   int64_t rest = rows % t.rows;
   g.each(from, rest ? g.min(to, g.index(rows - rest)) : to, t.rows, [&](Value at) { row(at, t.rows); });
@@ -104,11 +109,11 @@ void DepthwiseKernel::part(Value n, Value block, Value from, Value to, Value las
 
 void DepthwiseKernel::prefetch(Value n, Value row, int64_t rows, Value first, int64_t count) {
   int64_t run = rows * strideH * x.memory.shape[3];
-  Value block = g.min(g.div(first, run), g.index(blocks - 1));
-  Value at = x.memory.offset(g, {n, block, g.add(g.mul(row, strideH), x.top)});
-  Cursor from = cursorAt(g, x.memory, g.add(at, g.mul(g.rem(first, run), lanes)));
+  Value index = g.min(g.div(first, run), g.index(blocks - 1));
+  Value at = x.memory.offset(g, {n, index, g.add(g.mul(row, strideH), x.top)});
+  Cursor from = cursorAt(g, x.memory, g.add(at, g.mul(g.rem(first, run), block)));
   for (int64_t i = 0; i < count; ++i)
-    memref::PrefetchOp::create(g.b, g.loc, from.view, ValueRange{g.index(i * lanes)}, /*isWrite=*/false,
+    memref::PrefetchOp::create(g.b, g.loc, from.view, ValueRange{g.index(i * block)}, /*isWrite=*/false,
                                /*localityHint=*/2, /*isDataCache=*/true);
 }
 
@@ -160,6 +165,9 @@ Tiles packed::chooseDepthwise(PackedDepthwiseOp op, const Machine &machine) {
         best.columns = columns;
       }
     }
-  best.task = y[2];
+  // The vectors of a block share its lines.
+  int64_t rowBytes =
+      y[3] * op.getStrides()[0] * op.getStrides()[1] * w[3] * typeOf(op.getX()).getElementTypeBitWidth() / 8;
+  best.task = w[3] <= mostLanesOfVector ? y[2] : std::clamp(machine.l1 / 2 / rowBytes, best.rows, y[2]);
   return best;
 }

@@ -13,14 +13,16 @@ struct DepthwiseKernel {
   Memory w, bias;
   Output &out;
   Type element;
-  int64_t blocks, lanes, kh, kw;
-  int64_t rows, columns; ///< of the result
+  int64_t blocks, block, lanes, kh, kw; ///< blocks of so many channels; lanes: those of a vector
+  int64_t rows, columns;                ///< of the result
   int64_t strideH, strideW, dilationH, dilationW;
 
   static DepthwiseKernel of(RewriterBase &rewriter, PackedDepthwiseOp op, Output &out);
-  /// The rows [from, to) of one block; `last` says whether they are the plane's last ones. Others are whole
-  /// tiles.
-  void part(Value n, Value block, Value from, Value to, Value last, const Tiles &t);
+  /// The rows [from, to) of one block, vector by vector; `last` says whether they are the plane's last ones.
+  /// Others are whole tiles.
+  void part(Value n, Value index, Value from, Value to, Value last, const Tiles &t) {
+    g.each(0, block, lanes, [&](Value lane) { part(n, index, lane, from, to, last, t); });
+  }
   /// Asks for the vectors [first, first + count) of those that `rows` rows of the result from `row` on read,
   /// block by block.
   void prefetch(Value n, Value row, int64_t rows, Value first, int64_t count);
@@ -28,8 +30,9 @@ struct DepthwiseKernel {
 private:
   /// A vector of x in the type that is computed in.
   Value read(const Cursor &from, int64_t distance);
-  void tile(Value n, Value block, Value row, Value column, int64_t tileRows, int64_t tileColumns, Value start,
-            ArrayRef<Value> taps);
+  void part(Value n, Value index, Value lane, Value from, Value to, Value last, const Tiles &t);
+  void tile(Value n, Value index, Value lane, Value row, Value column, int64_t tileRows, int64_t tileColumns,
+            Value start, ArrayRef<Value> taps);
 };
 
 } // namespace tessera::nn::packed

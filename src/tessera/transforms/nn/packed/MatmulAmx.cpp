@@ -44,5 +44,4 @@ void MatmulByTiles::rows(Gen &g, Value batch, Value panel, int64_t blocks, int64
                   from.load(g, k, std::min(lanes, valid - k)));
     });
   });
-  product.release(g);
 }

@@ -99,6 +99,8 @@ Machine packed::forBlocks(Operation *op, Machine machine) {
   int64_t width = type && type.getRank() ? type.getShape().back() : machine.lanes;
   if (isa<PackedConvOp, PackedMatmulOp>(op) && isNarrow(op))
     width = type.getShape()[type.getRank() - 2];
+  if (isa<PackedDepthwiseOp>(op))
+    width = std::min(width, machine.lanes); // it takes one vector after the other
   machine.registers = std::max<int64_t>(
       4, machine.registers / std::max<int64_t>(1, width / std::max<int64_t>(1, machine.lanes)));
   return machine;

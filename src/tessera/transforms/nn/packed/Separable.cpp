@@ -52,7 +52,7 @@ LogicalResult packed::lowerSeparable(RewriterBase &rewriter, PackedDepthwiseOp f
   b.columns = std::min(b.columns, columns);
   int64_t unit = std::lcm(a.rows, b.rows), stripRows = std::min(ceilDiv(b.task, unit) * unit, rows),
           parts = ceilDiv(rows, stripRows), blocks = typeOf(second.getW()).getDimSize(0);
-  Memory memory{Value(), {1, depthwise.blocks, stripRows, columns, depthwise.lanes}};
+  Memory memory{Value(), {1, depthwise.blocks, stripRows, columns, depthwise.block}};
   ConvKernel pointwise = ConvKernel::of(rewriter, second, {memory, 0, 0}, *output, b);
   // While a strip is multiplied, what the next one reads comes closer, a few vectors with each tile.
   int64_t across = ceilDiv(columns, b.columns), down = ceilDiv(stripRows, b.rows),
