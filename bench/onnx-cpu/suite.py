@@ -164,7 +164,7 @@ class Run:
         names = ["onnxruntime"] + [p for p in self.peers if p != "onnxruntime" and (p not in SLOW or (batch == 1 and threads == 1))]
         if self.options.peers_only:
             return names
-        return names + ["tessera"] + (self.builds if threads == 1 else [])
+        return names + ["tessera"] + [b for b in self.builds if threads == 1 or b in TWINS.values()]
 
     def load(self, net, batch, threads, model):
         """Workers that are loaded and gave the right answer."""

@@ -255,6 +255,8 @@ LogicalResult packed::lowerConvByTiles(RewriterBase &rewriter, PackedConvOp op, 
   FailureOr<Output> output = Output::follow(rewriter, op, why);
   if (failed(output))
     return failure();
+  if (tiles.dot == Dot::AmxHalves)
+    output->roundByInstruction();
   ConvShape window(op);
   TileProduct product;
   product.dot = tiles.dot;

@@ -128,6 +128,9 @@ LogicalResult packed::lowerDepthwise(RewriterBase &rewriter, PackedDepthwiseOp o
     return failure();
   }
   DepthwiseKernel k = DepthwiseKernel::of(rewriter, op, *output);
+  // Blocks for tiles of bf16: who reads them takes denormal numbers for zero.
+  if (k.block > k.lanes && typeOf(op.getX()).getElementType().isBF16())
+    output->roundByInstruction();
   Gen &g = k.g;
   Value batch = batchOf(g, k.x.memory);
   output->begin(g, batch);

@@ -3,6 +3,7 @@
 #include "tessera/transforms/nn/packed/Support.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
@@ -282,6 +283,35 @@ Value Output::readOperand(Gen &g, const Step &step, unsigned index, ValueRange a
   return vector::BroadcastOp::create(g.b, g.loc, type, cursor.scalar(g, 0));
 }
 
+void Output::roundByInstruction() {
+  byInstruction = true;
+  for (Output &next : llvm::concat<Output>(branches, pooled))
+    next.roundByInstruction();
+}
+
+Value Output::rounded(Gen &g, Value v) const {
+  auto from = cast<VectorType>(v.getType());
+  int64_t lanes = from.getNumElements(), each = 16;
+  if (!byInstruction || !from.getElementType().isF32() || lanes % each)
+    return {};
+  Type bf16 = g.b.getBF16Type();
+  auto part = [&](int64_t first) -> Value {
+    if (lanes == each)
+      return v;
+    return vector::ExtractStridedSliceOp::create(g.b, g.loc, v, ArrayRef<int64_t>{first},
+                                                 ArrayRef<int64_t>{each}, ArrayRef<int64_t>{1});
+  };
+  auto call = [&](StringRef name, int64_t count, ValueRange args) {
+    return LLVM::CallIntrinsicOp::create(g.b, g.loc, vectorOf(bf16, count), g.b.getStringAttr(name), args)
+        .getResult(0);
+  };
+  if (lanes == each)
+    return call("llvm.x86.avx512bf16.cvtneps2bf16.512", each, v);
+  if (lanes == 2 * each)
+    return call("llvm.x86.avx512bf16.cvtne2ps2bf16.512", 2 * each, {part(each), part(0)});
+  return {};
+}
+
 Value Output::apply(Gen &g, ValueRange at, Value v) const {
   int64_t lanes = cast<VectorType>(v.getType()).getNumElements();
   for (const Step &step : steps) {
@@ -301,6 +331,12 @@ Value Output::apply(Gen &g, ValueRange at, Value v) const {
                                                                  cast<Attribute>(constant.getValue()))));
         continue;
       }
+      if (auto trunc = dyn_cast<arith::TruncFOp>(inner); trunc && trunc.getType().isBF16())
+        if (Value operand = map.lookupOrNull(trunc.getIn()))
+          if (Value result = rounded(g, operand)) {
+            map.map(trunc.getResult(), result);
+            continue;
+          }
       for (Value operand : inner.getOperands())
         if (!map.contains(operand))
           map.map(operand,

@@ -128,6 +128,9 @@ public:
   /// Whether rows can be read as one long row: nothing depends on where a row ends.
   bool isFlat() const;
   /// Extent 0 of the result, if it is dynamic: that of `like`.
+  /// f32 becomes bf16 by x86's instruction, which takes denormal numbers for zero: for layers whose products
+  /// do that, too.
+  void roundByInstruction();
   /// Makes the memory (where it is not given), before the loops.
   void begin(Gen &g, Value batch);
   /// The result goes to a strip of one image instead, from row `firstRow` on, for who reads it there.
@@ -151,6 +154,8 @@ private:
   void branch(RewriterBase &rewriter, Operation *op);
   void pool(RewriterBase &rewriter, Operation *op);
   Value apply(Gen &g, ValueRange at, Value v) const;
+  /// A vector of f32 as bf16 by instructions; null where there are none for so many lanes.
+  Value rounded(Gen &g, Value v) const;
   void collect(SmallVectorImpl<Operation *> &all) const;
   void resolve(RewriterBase &rewriter, ArrayRef<Operation *> all);
   void replace(RewriterBase &rewriter, Operation *op);
@@ -164,6 +169,7 @@ private:
   SmallVector<int64_t> layerShape;
   SmallVector<Operation *> absorbed; ///< in order
   Operation *materialize = nullptr;  ///< that copied the result to its destination
+  bool byInstruction = false;        ///< roundByInstruction()
   bool isStored = true;              ///< somebody wants this form, not only a branch of it
   Value stripRow;                    ///< the first row of a strip
   Value result;
