@@ -155,26 +155,17 @@ dfg.graph @images(%x: tensor<?x1x4x4x64xi8>, %w: tensor<1x1x3x3x16x64x4xi8>) -> 
 }
 
 // Rows of ten places and the two between them are one long row, in two parts, and the border is somebody's.
-dfg.graph @one_row(%x: tensor<?x1x42x12x16xi8>, %w: tensor<1x1x3x3x4x16x4xi8>) -> (r: tensor<?x1x42x12x16xi8>) {
-  %r = dfg.node @layer (%x_ = %x : tensor<?x1x42x12x16xi8>, %w_ = %w : tensor<1x1x3x3x4x16x4xi8>) -> tensor<?x1x42x12x16xi8> {
-    %c = nn.packed_conv %x_, %w_ {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<?x1x42x12x16xi8>, tensor<1x1x3x3x4x16x4xi8>) -> tensor<?x1x40x10x16xi32>
-    %f = nn.cast %c : tensor<?x1x40x10x16xi32> -> tensor<?x1x40x10x16xf32>
+dfg.graph @one_row(%x: tensor<?x1x42x12x4xi8>, %w: tensor<1x1x3x3x1x4x4xi8>) -> (r: tensor<?x1x42x12x4xi8>) {
+  %r = dfg.node @layer (%x_ = %x : tensor<?x1x42x12x4xi8>, %w_ = %w : tensor<1x1x3x3x1x4x4xi8>) -> tensor<?x1x42x12x4xi8> {
+    %c = nn.packed_conv %x_, %w_ {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<?x1x42x12x4xi8>, tensor<1x1x3x3x1x4x4xi8>) -> tensor<?x1x40x10x4xi32>
+    %f = nn.cast %c : tensor<?x1x40x10x4xi32> -> tensor<?x1x40x10x4xf32>
     %scale = arith.constant dense<300.0> : tensor<f32>
     %zero = arith.constant dense<100> : tensor<i8>
-    %q = nn.quantize %f, %scale, %zero {to = 1 : i32} : (tensor<?x1x40x10x16xf32>, tensor<f32>, tensor<i8>) -> tensor<?x1x40x10x16xi8>
-    %h = nn.halo %q {pads = array<i64: 1, 1, 1, 1>, fill = 100 : i64} : tensor<?x1x40x10x16xi8> -> tensor<?x1x42x12x16xi8>
-    dfg.yield %h : tensor<?x1x42x12x16xi8>
+    %q = nn.quantize %f, %scale, %zero {to = 1 : i32} : (tensor<?x1x40x10x4xf32>, tensor<f32>, tensor<i8>) -> tensor<?x1x40x10x4xi8>
+    %h = nn.halo %q {pads = array<i64: 1, 1, 1, 1>, fill = 100 : i64} : tensor<?x1x40x10x4xi8> -> tensor<?x1x42x12x4xi8>
+    dfg.yield %h : tensor<?x1x42x12x4xi8>
   }
-  dfg.return %r : tensor<?x1x42x12x16xi8>
-}
-
-// More weights than the caches near by hold: they are asked for ahead.
-dfg.graph @streamed(%x: tensor<?x32x1x2x32xbf16>, %w: tensor<17x32x1x1x16x32x2xbf16>) -> (r: tensor<?x17x1x2x32xf32>) {
-  %r = dfg.node @layer (%x_ = %x : tensor<?x32x1x2x32xbf16>, %w_ = %w : tensor<17x32x1x1x16x32x2xbf16>) -> tensor<?x17x1x2x32xf32> {
-    %c = nn.packed_conv %x_, %w_ {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<?x32x1x2x32xbf16>, tensor<17x32x1x1x16x32x2xbf16>) -> tensor<?x17x1x2x32xf32>
-    dfg.yield %c : tensor<?x17x1x2x32xf32>
-  }
-  dfg.return %r : tensor<?x17x1x2x32xf32>
+  dfg.return %r : tensor<?x1x42x12x4xi8>
 }
 
 // Blocks for tiles in a layer by vectors: one after the other.
