@@ -4,6 +4,7 @@
 #include "tessera/base/File.h"
 #include "tessera/runtime/Trace.h"
 #include "tessera/tune/KnobMoves.h"
+#include "tessera/tune/Measure.h"
 #include "tessera/tune/Search.h"
 #include "tessera/tune/Statistics.h"
 
@@ -158,10 +159,10 @@ static Result<std::vector<double>> measureShares(Program &exact,
     for (size_t i = 0; i < best.size(); ++i) {
       Program &program = i ? *programs[i - 1] : exact;
       outputs[i].resize(program.plan().outputs.size());
-      const uint64_t start = nowNanoseconds();
+      const uint64_t start = launchClock(program);
       TESSERA_TRY(program.launch(sample.buffers(), outputs[i]));
       if (round) // the first one warms up
-        best[i] = std::min(best[i], static_cast<double>(nowNanoseconds() - start));
+        best[i] = std::min(best[i], static_cast<double>(launchClock(program) - start));
     }
   exactNs = best[0];
   std::vector<double> shares;

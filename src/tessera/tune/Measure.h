@@ -28,6 +28,10 @@ struct Cost {
   std::string energySource; ///< "measured" or "modelled"
 };
 
+/// The clock that a program's launches are measured by, in nanoseconds. A program of one thread runs in the
+/// caller's, whose processor time no other load makes longer.
+uint64_t launchClock(const Program &program);
+
 /// What a batch costs in each of the programs, measured in turns. Inputs are random numbers from 0 to 1, of
 /// the shapes that the curve names or with the batch it was tuned for.
 Result<std::vector<Cost>> measureTogether(const std::shared_ptr<const Module> &module,
