@@ -25,7 +25,7 @@ PROGRAMS["edge"] = ("examples/edge/edge.mlir", "", "psnr:255", ("30", "20"))
 PROGRAMS["hotspot"] = ("examples/science/hotspot.mlir", "", "relative", ("0.0001", "0.001"))
 PROGRAMS["kmeans"] = ("examples/science/kmeans.mlir", "", "relative", ("0.01", "0.05"))
 SIZES = {"hotspot": 2048, "kmeans": 100000}
-TUNE_ON, TEST_ON, TILE = ("rgb", "astronaut", "coffee", "camera"), "gray", 256
+TUNE_ON, TEST_ON, TILE = ("rgb", "astronaut", "coffee", "camera"), "gray", 128  # many tiles: the bound on a mean is as wide as there are few
 
 
 def add_options(parser):

@@ -428,10 +428,10 @@ Curve GraphTuner::curve() const {
     return std::tie(a.measured->lossHigh, a.predicted.cost) <
            std::tie(b.measured->lossHigh, b.predicted.cost);
   });
-  // Times were measured, but elsewhere others may be faster: near ones stay.
+  // Whole programs were measured: what another one beats in both is left out.
   double fastest = 1;
   for (Configuration &c : all) {
-    if (c.measured->loss > options.maxLoss || c.predicted.cost > 1.05 * fastest)
+    if (c.measured->loss > options.maxLoss || c.predicted.cost > fastest)
       continue;
     fastest = std::min(fastest, c.predicted.cost);
     c.name = concat("c", curve.configurations.size() - 1);
