@@ -139,9 +139,10 @@ NN_INFER(PackedSparseOp) {
   if ((!matrix && failed(checkBlocked(where, a.getX()))) ||
       failed(checkRank(where, a.getValues(), "values", 2)) ||
       failed(checkElement(where, a.getValues(), "values", elementOf(a.getX()))) ||
-      failed(checkRank(where, a.getChannels(), "channels", 1)) ||
-      failed(checkElement(where, a.getChannels(), "channels", index)) ||
-      failed(checkExtent(where, a.getChannels(), "channels", 0, shapeOf(a.getValues())[0])) ||
+      failed(checkRank(where, a.getTaps(), "taps", 1)) ||
+      failed(checkElement(where, a.getTaps(), "taps", index)) ||
+      failed(checkExtent(where, a.getTaps(), "taps", 0, shapeOf(a.getValues())[0])) ||
+      failed(checkList(where, a.getKernel(), "kernel", 2, 1)) ||
       failed(checkRank(where, a.getStarts(), "starts", 1)) ||
       failed(checkElement(where, a.getStarts(), "starts", index)))
     return failure();
@@ -157,13 +158,21 @@ NN_INFER(PackedSparseOp) {
                       failed(checkExtent(where, a.getBias(), "bias", 0, blocks)) ||
                       failed(checkExtent(where, a.getBias(), "bias", 1, lanes))))
     return failure();
-  results.push_back(matrix ? RankedTensorType::get({x[0], blocks * lanes}, elementOf(a.getX()))
-                           : RankedTensorType::get({x[0], blocks, x[2], x[3], lanes}, elementOf(a.getX())));
+  if (matrix) {
+    results.push_back(RankedTensorType::get({x[0], blocks * lanes}, elementOf(a.getX())));
+    return success();
+  }
+  FailureOr<SmallVector<int64_t>> places =
+      placesOf(where, x, a.getKernel(), a.getStrides(), {0, 0, 0, 0}, a.getDilations());
+  if (failed(places))
+    return failure();
+  results.push_back(
+      RankedTensorType::get({x[0], blocks, (*places)[0], (*places)[1], lanes}, elementOf(a.getX())));
   return success();
 }
 int64_t PackedSparseOp::getFlops() {
-  ArrayRef<int64_t> x = shapeOf(getX());
-  int64_t places = std::max<int64_t>(1, x[0]) * (x.size() == 5 ? x[2] * x[3] : 1);
+  ArrayRef<int64_t> y = shapeOf(getY());
+  int64_t places = std::max<int64_t>(1, y[0]) * (y.size() == 5 ? y[2] * y[3] : 1);
   return 2 * places * countElements(getValues().getType());
 }
 

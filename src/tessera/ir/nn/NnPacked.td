@@ -63,14 +63,19 @@ def Nn_PackedConvOp : Nn_Op<"packed_conv", "Complex", [], Nn_OwnFlops> {
 }
 
 def Nn_PackedSparseOp : Nn_Op<"packed_sparse", "Complex", [], Nn_OwnFlops> {
-  let summary = "a convolution with windows of one element, or a product, whose weights are mostly zero";
+  let summary = "a convolution, or a product, whose weights are mostly zero";
   let description = [{
-    x: N x C1 x H x W x c, values: S x F0, channels: S, starts: F1 + 1, bias: F1 x F0, y: N x F1 x H x W x F0. Of the weights of each block of the result,
-    only the rows (one channel of x, all lanes of the block) that hold something are there. A matrix x: M x K has K channels at M places, y: M x (F1 * F0).
-    y[n, f1, i, j, f0] = bias[f1, f0] + sum over s from starts[f1] to starts[f1 + 1] of x[n, channels[s] / c, i, j, channels[s] % c] * values[s, f0].
-    `channels` and `starts` are i32 constants: starts do not fall, and channels are those of x.
+    x: N x C1 x H x W x c, values: S x F0, taps: S, starts: F1 + 1, bias: F1 x F0, y: N x F1 x OH x OW x F0 as in nn.packed_conv. Of the weights of each block of the
+    result, only the rows (one tap of the window on one channel of x, all lanes of the block) that hold something are there. With
+    taps[s] = ((c1 * KH + kh) * KW + kw) * c + c0:
+    y[n, f1, i, j, f0] = bias[f1, f0] + sum over s from starts[f1] to starts[f1 + 1] of
+      x[n, c1, i * strides[0] + kh * dilations[0], j * strides[1] + kw * dilations[1], c0] * values[s, f0].
+    A matrix x: M x K has K channels at M places and windows of one element, y: M x (F1 * F0).
+    `taps` and `starts` are i32 constants: starts do not fall, and taps are those of windows on x.
   }];
-  let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$values, AnyRankedTensor:$channels, AnyRankedTensor:$starts, Optional<AnyRankedTensor>:$bias);
+  let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$values, AnyRankedTensor:$taps, AnyRankedTensor:$starts, Optional<AnyRankedTensor>:$bias,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{1, 1}">:$kernel, DefaultValuedAttr<DenseI64ArrayAttr, "{1, 1}">:$strides,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{1, 1}">:$dilations);
   let results = (outs AnyRankedTensor:$y);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }

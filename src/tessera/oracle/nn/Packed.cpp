@@ -135,7 +135,7 @@ static LogicalResult runConv(Call &call, PackedConvOp op) {
 
 static LogicalResult runSparse(Call &call, PackedSparseOp op) {
   const Elements &x = call[op.getX()], &values = call[op.getValues()], *bias = call.find(op.getBias());
-  std::vector<double> channels = numbers<double>(call[op.getChannels()]),
+  std::vector<double> taps = numbers<double>(call[op.getTaps()]),
                       starts = numbers<double>(call[op.getStarts()]);
   Elements *y = call.make(resultShape(op.getY().getType(), x));
   if (!y)
@@ -148,17 +148,20 @@ static LogicalResult runSparse(Call &call, PackedSparseOp op) {
     own = {x.shape[0], 1, 1, 1, x.shape[1]};
     result = {x.shape[0], int64_t(starts.size()) - 1, 1, 1, lanes};
   }
-  int64_t count = channels.size(), all = own[1] * own[4];
+  ArrayRef<int64_t> kernel = op.getKernel(), strides = op.getStrides(), dilations = op.getDilations();
+  int64_t count = taps.size(), all = own[1] * kernel[0] * kernel[1] * own[4];
   if (starts.front() < 0 || starts.back() > double(count) || !llvm::is_sorted(starts) ||
-      llvm::any_of(channels, [&](double c) { return c < 0 || c >= double(all); }))
-    return call.error("refers to channels that are not there");
+      llvm::any_of(taps, [&](double tap) { return tap < 0 || tap >= double(all); }))
+    return call.error("refers to taps that are not there");
   Blocks from(own), to(result);
   forEachPlace(result, [&](int64_t n, int64_t f1, int64_t i, int64_t j, int64_t f0) {
     double sum = biasOf(bias, f1, f0);
     for (auto s = int64_t(starts[f1]); s < int64_t(starts[f1 + 1]); ++s) {
-      auto channel = int64_t(channels[s]);
+      auto tap = int64_t(taps[s]);
+      int64_t place = tap / own[4], column = place % kernel[1], row = place / kernel[1] % kernel[0];
       sum += numberAt(values, s * lanes + f0) *
-             numberAt(x, from.at(n, channel / own[4], i, j, channel % own[4]));
+             numberAt(x, from.at(n, place / (kernel[0] * kernel[1]), i * strides[0] + row * dilations[0],
+                                 j * strides[1] + column * dilations[1], tap % own[4]));
     }
     put(*y, to.at(n, f1, i, j, f0), sum);
   });

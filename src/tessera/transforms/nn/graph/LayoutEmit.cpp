@@ -93,17 +93,6 @@ static void keepChoices(Operation *from, Operation *to) {
       to->setAttr(name, attr);
 }
 
-// A layer whose weights are mostly zero: without the zeros, where that was chosen.
-static Value chooseSparse(OpBuilder &b, Operation *from, Value y) {
-  auto choice = from->getAttrOfType<StringAttr>(algorithmAttr);
-  if (!markSparse(y.getDefiningOp()) || !choice || choice.getValue() != sparseName)
-    return y;
-  Operation *dense = y.getDefiningOp();
-  Value sparse = emitSparse(b, dense);
-  dense->erase();
-  return sparse;
-}
-
 bool Emitter::isPacked(ConvOp op) const {
   ConvKind kind = classifyConv(op, options);
   if (kind == ConvKind::None || !layouts.blockOf(op.getY()))
@@ -190,7 +179,10 @@ bool Emitter::visitConv(ConvOp op) {
         constant(op.getLoc(), {ceilDiv(w[0], to), to}, packed::packBias(bytes.as<float>().data(), w[0], to));
   }
   Value x = get(op.getX(), from, padsOf(op));
-  Value y = chooseSparse(b, op, emitConv(b, op, x, bias, to, algorithmOf(op, options)));
+  Value y = emitConv(b, op, x, bias, to, algorithmOf(op, options)), direct = y;
+  if (isa<PackedWinogradOp>(y.getDefiningOp()) && isMostlyZero(op.getW()))
+    direct = emitConv(b, op, x, bias, to, Algorithm::Direct);
+  y = chooseSparse(b, op, y, direct.getDefiningOp());
   keepChoices(op, y.getDefiningOp());
   define(op.getY(), y);
   return true;
@@ -411,8 +403,9 @@ bool Emitter::visitMatmul(MatmulOp op) {
         constant(add.getLoc(), {panels, block}, packed::packBias(bytes.as<float>().data(), columns, block));
     replaced.insert(add);
   }
-  Value y = chooseSparse(
-      b, op, PackedMatmulOp::create(b, op.getLoc(), from ? from->value : plain(op.getA()), w, bias, columns));
+  auto product =
+      PackedMatmulOp::create(b, op.getLoc(), from ? from->value : plain(op.getA()), w, bias, columns);
+  Value y = chooseSparse(b, op, product.getY(), product);
   keepChoices(op, y.getDefiningOp());
   (add ? add.getY() : op.getY()).replaceAllUsesWith(y);
   return true;

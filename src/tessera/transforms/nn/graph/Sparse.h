@@ -10,12 +10,16 @@ namespace tessera::nn {
 /// The name of the choice.
 inline constexpr StringLiteral sparseName = "sparse";
 
-/// Marks (filledAttr) nn.packed_conv with windows of one element and nn.packed_matmul when at most half of
-/// the rows of their weights (one channel of x, all lanes of a block) hold something; false when more do, or
-/// it is another layer.
-bool markSparse(Operation *op);
+/// Whether half of the elements of f32 weights are zero: with fewer nothing can be left out.
+bool isMostlyZero(Value w);
 
-/// The layer without the zeros in front of one that is marked.
+/// Marks a layer (filledAttr), whose result is `y`, when at most half of the rows of its weights (one tap of
+/// the window on one channel of x, all lanes of a block) hold something; where `from` asks for that, the
+/// zeros are left out. `direct` is the layer itself or, of a Winograd one, its direct form, which is erased:
+/// rows are those of nn.packed_conv of one group and of nn.packed_matmul.
+Value chooseSparse(OpBuilder &b, Operation *from, Value y, Operation *direct);
+
+/// The layer without the zeros in front of one that was marked, in its direct form.
 Value emitSparse(OpBuilder &b, Operation *op);
 
 } // namespace tessera::nn

@@ -162,9 +162,10 @@ std::string packed::describe(Operation *op, const Tiles &t) {
         ArrayRef<int64_t> x = cast<RankedTensorType>(product.getX().getType()).getShape();
         int64_t rows = cast<RankedTensorType>(product.getValues().getType()).getDimSize(0),
                 all = (cast<RankedTensorType>(product.getStarts().getType()).getDimSize(0) - 1) *
-                      (x.size() == 2 ? x[1] : x[1] * x[4]);
-        return "product with sparse weights, " + text(100 * rows / all) + " % of their rows are there, " +
-               text(t.columns) + " places in registers";
+                      (x.size() == 2 ? x[1] : x[1] * x[4] * product.getKernel()[0] * product.getKernel()[1]);
+        return std::string(isPointwise(product) ? "product" : "convolution") + " with sparse weights, " +
+               text(100 * rows / all) + " % of their rows are there, " + text(t.columns) +
+               " places in registers";
       })
       .Case([&](PackedDepthwiseOp) {
         return "depthwise convolution, " + text(t.rows) + "x" + text(t.columns) + " places in registers";

@@ -113,6 +113,8 @@ LogicalResult lowerCrop(RewriterBase &rewriter, CropOp op, const Tiles &tiles, s
 Tiles chooseConv(PackedConvOp op, const Machine &machine, int64_t blocks = 0, bool inRows = false);
 Tiles chooseWinograd(PackedWinogradOp op, const Machine &machine, int64_t blocks = 0, int64_t columns = 0);
 Tiles chooseSparse(PackedSparseOp op, const Machine &machine);
+/// Windows of one element, one at each place.
+bool isPointwise(PackedSparseOp op);
 Tiles chooseDepthwise(PackedDepthwiseOp op, const Machine &machine);
 Tiles chooseMatmul(PackedMatmulOp op, const Machine &machine);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products with weights that are mostly zero: for a few places of one block at a time, a loop over the rows
-// of weights that hold something. Each says which channel of x it is for.
+// of weights that hold something. Each says which tap of the window it is for.
 #include "tessera/transforms/nn/packed/Support.h"
 
 using namespace tessera;
@@ -12,20 +12,35 @@ namespace {
 struct SparseKernel {
   Gen g;
   Input x;
-  Memory values, channels, starts, bias;
+  Memory values, taps, starts, bias;
   Output &out;
   int64_t lanes, c;
+  ArrayRef<int64_t> kernel, strides, dilations;
   bool matrix; ///< places are rows of a matrix
 
   Value number(const Memory &memory, Value at) {
     Value v = cursorAt(g, memory, at).scalar(g, 0);
     return arith::IndexCastOp::create(g.b, g.loc, g.b.getIndexType(), v);
   }
+  /// Elements of x from the first of a window to a tap.
+  Value distanceTo(Value tap);
   /// `count` places from (n, row, column) on; of a matrix, from row n on.
   void tile(Value n, Value f, Value row, Value column, int64_t count);
 };
 
 } // namespace
+
+Value SparseKernel::distanceTo(Value tap) {
+  if (matrix)
+    return tap;
+  Value place = g.div(tap, c), row = g.rem(g.div(place, kernel[1]), kernel[0]);
+  Value at = g.mul(g.div(place, kernel[0] * kernel[1]), x.memory.stride(1));
+  if (kernel[0] > 1)
+    at = g.add(at, g.mul(row, dilations[0] * x.memory.stride(2)));
+  if (kernel[1] > 1)
+    at = g.add(at, g.mul(g.rem(place, kernel[1]), dilations[1] * c));
+  return g.add(at, g.rem(tap, c));
+}
 
 void SparseKernel::tile(Value n, Value f, Value row, Value column, int64_t count) {
   Type element = cast<MemRefType>(values.buffer.getType()).getElementType();
@@ -33,12 +48,11 @@ void SparseKernel::tile(Value n, Value f, Value row, Value column, int64_t count
                             : g.splat(vectorOf(element, lanes), 0);
   SmallVector<Value> sums(count, start);
   Value base = matrix ? x.memory.offset(g, {n, g.index(0)})
-                      : x.memory.offset(g, {n, g.index(0), g.add(row, x.top), g.add(column, x.left)});
-  int64_t distance = matrix ? x.memory.stride(0) : c;
+                      : x.memory.offset(g, {n, g.index(0), g.add(g.mul(row, strides[0]), x.top),
+                                            g.add(g.mul(column, strides[1]), x.left)});
+  int64_t distance = matrix ? x.memory.stride(0) : strides[1] * c;
   sums = g.loop(number(starts, f), number(starts, g.add(f, 1)), 1, sums, [&](Value s, ValueRange carried) {
-    Value channel = number(channels, s);
-    Value at = matrix ? g.add(base, channel)
-                      : g.add(base, g.add(g.mul(g.div(channel, c), x.memory.stride(1)), g.rem(channel, c)));
+    Value at = g.add(base, distanceTo(number(taps, s)));
     Value w = cursorAt(g, values, {s, g.index(0)}).load(g, 0, lanes);
     Cursor from = cursorAt(g, x.memory, at);
     SmallVector<Value> next(carried);
@@ -70,12 +84,15 @@ LogicalResult packed::lowerSparse(RewriterBase &rewriter, PackedSparseOp op, con
   SparseKernel k{Gen{rewriter, op.getLoc()},
                  x,
                  inputOf(rewriter, op.getValues()).memory,
-                 inputOf(rewriter, op.getChannels()).memory,
+                 inputOf(rewriter, op.getTaps()).memory,
                  inputOf(rewriter, op.getStarts()).memory,
                  op.getBias() ? inputOf(rewriter, op.getBias()).memory : Memory(),
                  *output,
                  typeOf(op.getValues()).getDimSize(1),
                  x.memory.shape.back(),
+                 op.getKernel(),
+                 op.getStrides(),
+                 op.getDilations(),
                  matrix};
   Gen &g = k.g;
   Value batch = batchOf(g, x.memory), zero = g.index(0);
@@ -92,7 +109,8 @@ LogicalResult packed::lowerSparse(RewriterBase &rewriter, PackedSparseOp op, con
     return success();
   }
   int64_t rows = output->shape()[2], columns = output->shape()[3];
-  if (!x.top && !x.left && x.memory.shape[2] == rows && x.memory.shape[3] == columns && output->isFlat()) {
+  if (isPointwise(op) && !x.top && !x.left && x.memory.shape[2] == rows && x.memory.shape[3] == columns &&
+      output->isFlat()) {
     // All places are one long row.
     columns *= rows;
     rows = 1;
@@ -121,13 +139,19 @@ LogicalResult packed::lowerSparse(RewriterBase &rewriter, PackedSparseOp op, con
   return success();
 }
 
+bool packed::isPointwise(PackedSparseOp op) {
+  auto isOne = [](int64_t v) { return v == 1; };
+  return llvm::all_of(op.getKernel(), isOne) && llvm::all_of(op.getStrides(), isOne);
+}
+
 Tiles packed::chooseSparse(PackedSparseOp op, const Machine &machine) {
   ArrayRef<int64_t> y = typeOf(op.getY()).getShape();
   bool halo = op.getY().hasOneUse() && isa<HaloOp>(*op.getY().getUsers().begin());
-  int64_t columns = y.size() == 2 ? 8 : halo ? y[3] : y[2] * y[3], least = INT64_MAX;
+  bool rows = halo || !isPointwise(op);
+  int64_t columns = y.size() == 2 ? 8 : rows ? y[3] : y[2] * y[3], least = INT64_MAX;
   Tiles best;
   best.columns = 1;
-  // A step loads its weights and finds its channel, whatever the tile.
+  // A step loads its weights and finds its tap, whatever the tile.
   for (int64_t q = 1; q <= std::min(columns, machine.registers - 4); ++q)
     if (int64_t cost = columns / q * (q + 4) + (columns % q ? columns % q + 6 : 0); cost < least) {
       least = cost;
