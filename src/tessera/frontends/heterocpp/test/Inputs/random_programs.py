@@ -159,7 +159,7 @@ class Function:
             # A constant could decide the result, and there would be nothing to combine.
             return f"{old} {r.choice(['&', '|', '^'])} ({t})({value} ^ in[i])"
         if kind == 3:
-            return f"{old} {r.choice(['&&', '||'])} ({self.condition(scope)} && in[i] != 1)"
+            return f"{old} {r.choice(['&&', '||'])} ({self.condition(scope)} != (in[i] == 1))"
         return f"std::{r.choice(['min', 'max'])}({old}, {value})"
 
     def source(self):
