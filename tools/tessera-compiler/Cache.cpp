@@ -69,7 +69,7 @@ int cli::installExecutable(const std::string &path) {
   auto file = llvm::object::ObjectFile::createObjectFile(path);
   if (!file)
     return fail("'" + path + "': " + llvm::toString(file.takeError()));
-  unsigned count = 0;
+  std::vector<std::string> installed;
   for (const llvm::object::SectionRef &section : file->getBinary()->sections()) {
     llvm::Expected<llvm::StringRef> name = section.getName(), content = section.getContents();
     bool ours = name && content && *name == heterocpp::objectSection;
@@ -96,15 +96,17 @@ int cli::installExecutable(const std::string &path) {
       llvm::sys::fs::remove(portable);
       if (status)
         return status;
-      ++count;
+      installed.push_back(cached);
       rest =
           rest.drop_front(std::min<uint64_t>(rest.size(), llvm::alignTo(size, heterocpp::objectAlignment)));
     }
   }
-  if (!count)
+  if (installed.empty())
     return fail("'" + path + "' carries no graphs; 'tessera cc' makes executables that do");
-  std::printf("%s: %u file%s with graphs installed in '%s'\n", path.c_str(), count, count == 1 ? "" : "s",
-              cacheFolder().c_str());
+  std::printf("%s: %zu file%s with graphs installed; to look at:\n", path.c_str(), installed.size(),
+              installed.size() == 1 ? "" : "s");
+  for (const std::string &each : installed)
+    std::printf("  tessera explain %s\n", each.c_str());
   return 0;
 }
 

@@ -333,6 +333,8 @@ static void printTable(const std::vector<Row> &rows, bool measured, const Roofli
   });
   column(any([](const Row &r) { return !r.layout.empty(); }), "layout",
          [&](const Row &r) { return orDash(r.layout); });
+  column(any([](const Row &r) { return !shortSource(r.loc).empty(); }), "source",
+         [&](const Row &r) { return orDash(shortSource(r.loc)); });
   column(true, "note", [](const Row &r) { return mergeNotes(r.note); });
   std::printf("%s", formatTable(table).c_str());
   if (measured)

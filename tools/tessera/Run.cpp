@@ -58,7 +58,7 @@ static Result<std::string> summarise(const std::string &name, Buffer &buffer) {
 
 static std::string profileTable(Program &program) {
   std::vector<std::vector<std::string>> rows = {
-      {"node", "device", "runs", "mean", "best", "GFLOP/s", "GB/s", "moved"}};
+      {"node", "source", "device", "runs", "mean", "best", "GFLOP/s", "GB/s", "moved"}};
   auto profile = program.profile()->snapshot();
   for (size_t n = 0; n < profile.size(); ++n) {
     const NodeProfile &p = profile[n];
@@ -68,8 +68,10 @@ static std::string profileTable(Program &program) {
       std::snprintf(text, sizeof text, "%.2f", amount / best);
       return amount > 0 && best > 0 ? std::string(text) : std::string("-");
     };
+    std::string source = shortSource(program.plan().nodes[n].loc);
     rows.push_back(
-        {program.plan().nodes[n].name, p.device.empty() ? "-" : p.device, std::to_string(p.count),
+        {program.plan().nodes[n].name, source.empty() ? "-" : source, p.device.empty() ? "-" : p.device,
+         std::to_string(p.count),
          p.count ? formatNanoseconds(static_cast<double>(p.totalNs) / static_cast<double>(p.count)) : "-",
          p.count ? formatNanoseconds(best) : "-", rate(p.flops), rate(p.bytes),
          p.bytesMoved ? formatBytes(p.bytesMoved) : "-"});
@@ -82,11 +84,12 @@ static std::string profileJson(Program &program) {
   auto profile = program.profile()->snapshot();
   for (size_t n = 0; n < profile.size(); ++n) {
     const NodeProfile &p = profile[n];
-    out += concat(n ? ", " : "", "{\"node\": ", jsonString(program.plan().nodes[n].name),
-                  ", \"device\": ", jsonString(p.device), ", \"count\": ", p.count,
-                  ", \"total_ns\": ", p.totalNs, ", \"min_ns\": ", p.minNs,
-                  ", \"flops\": ", formatNumber(p.flops), ", \"bytes\": ", formatNumber(p.bytes),
-                  ", \"bytes_moved\": ", p.bytesMoved, ", \"retries\": ", p.retries, "}");
+    out +=
+        concat(n ? ", " : "", "{\"node\": ", jsonString(program.plan().nodes[n].name),
+               ", \"loc\": ", jsonString(program.plan().nodes[n].loc), ", \"device\": ", jsonString(p.device),
+               ", \"count\": ", p.count, ", \"total_ns\": ", p.totalNs, ", \"min_ns\": ", p.minNs,
+               ", \"flops\": ", formatNumber(p.flops), ", \"bytes\": ", formatNumber(p.bytes),
+               ", \"bytes_moved\": ", p.bytesMoved, ", \"retries\": ", p.retries, "}");
   }
   return out + "]";
 }

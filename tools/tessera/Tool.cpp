@@ -44,40 +44,6 @@ std::string jsonString(const std::string &text) {
   return out + '"';
 }
 
-// Characters, not bytes: notes may hold UTF-8.
-static size_t displayWidth(const std::string &text) {
-  size_t width = 0;
-  for (unsigned char c : text)
-    width += (c & 0xc0) != 0x80;
-  return width;
-}
-
-std::string formatTable(const std::vector<std::vector<std::string>> &rows) {
-  std::vector<size_t> width;
-  for (const auto &row : rows)
-    for (size_t c = 0; c < row.size(); ++c) {
-      if (c >= width.size())
-        width.push_back(0);
-      width[c] = std::max(width[c], displayWidth(row[c]));
-    }
-  std::string out;
-  for (size_t r = 0; r < rows.size(); ++r) {
-    std::string line;
-    for (size_t c = 0; c < rows[r].size(); ++c) {
-      line += rows[r][c];
-      if (c + 1 < rows[r].size())
-        line.append(width[c] - displayWidth(rows[r][c]) + 2, ' ');
-    }
-    out += line + '\n';
-    if (r == 0) {
-      for (size_t c = 0; c < width.size(); ++c)
-        out += std::string(width[c], '-') + (c + 1 < width.size() ? "  " : "");
-      out += '\n';
-    }
-  }
-  return out;
-}
-
 Result<std::pair<std::string, std::string>> splitPair(const std::string &text, const char *option) {
   size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())

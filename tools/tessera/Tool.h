@@ -46,8 +46,6 @@ std::vector<std::string> splitList(const std::string &text);
 int finish(const Status &status);
 /// JSON text of a string, with quotes.
 std::string jsonString(const std::string &text);
-/// A table with aligned columns; the first row is the head.
-std::string formatTable(const std::vector<std::vector<std::string>> &rows);
 
 /// Arithmetic operations and bytes of memory of one launch, as the plan estimates them.
 struct Work {

@@ -97,8 +97,9 @@ typedef struct tsr_port_info {
 
 /** What one node cost so far. */
 typedef struct tsr_node_profile {
-  const char *name; /**< Lives as long as the program. */
-  char device[32];  /**< Where it ran last. */
+  const char *name;   /**< Lives as long as the program. */
+  const char *source; /**< "blur.cpp:12:3", "" when unknown; likewise. */
+  char device[32];    /**< Where it ran last. */
   uint64_t count, total_ns, min_ns, bytes_moved, retries;
   double flops, bytes; /**< Of one run, as estimated; 0 when unknown. */
 } tsr_node_profile;

@@ -46,6 +46,9 @@ TEST(Diag, Formats) {
   EXPECT_EQ(formatNanoseconds(1234), "1.23 us");
   EXPECT_EQ(formatJoules(0.00123), "1.23 mJ");
   EXPECT_EQ(formatJoules(5000), "5000 J");
+  EXPECT_EQ(shortSource("src/blur.cpp:12:3"), "blur.cpp:12");
+  EXPECT_EQ(shortSource("net.onnx:0:0"), "");
+  EXPECT_EQ(shortSource(""), "");
   uint64_t bytes = 0;
   EXPECT_TRUE(parseBytes("64M", bytes));
   EXPECT_EQ(bytes, uint64_t(64) << 20);

@@ -109,6 +109,49 @@ std::string formatJoules(double joules) {
   return formatScaled(joules * 1e9, 1000, units);
 }
 
+// Characters, not bytes: notes may hold UTF-8.
+static size_t displayWidth(const std::string &text) {
+  size_t width = 0;
+  for (unsigned char c : text)
+    width += (c & 0xc0) != 0x80;
+  return width;
+}
+
+std::string formatTable(const std::vector<std::vector<std::string>> &rows) {
+  std::vector<size_t> width;
+  for (const auto &row : rows)
+    for (size_t c = 0; c < row.size(); ++c) {
+      if (c >= width.size())
+        width.push_back(0);
+      width[c] = std::max(width[c], displayWidth(row[c]));
+    }
+  std::string out;
+  for (size_t r = 0; r < rows.size(); ++r) {
+    std::string line;
+    for (size_t c = 0; c < rows[r].size(); ++c) {
+      line += rows[r][c];
+      if (c + 1 < rows[r].size())
+        line.append(width[c] - displayWidth(rows[r][c]) + 2, ' ');
+    }
+    out += line + '\n';
+    if (r == 0) {
+      for (size_t c = 0; c < width.size(); ++c)
+        out += std::string(width[c], '-') + (c + 1 < width.size() ? "  " : "");
+      out += '\n';
+    }
+  }
+  return out;
+}
+
+std::string shortSource(std::string_view location) {
+  const size_t column = location.rfind(':');
+  const size_t line = column == std::string_view::npos ? column : location.rfind(':', column - 1);
+  if (line == std::string_view::npos || location.substr(line, column - line) == ":0")
+    return "";
+  const size_t folder = location.rfind('/', line);
+  return std::string(location.substr(0, column).substr(folder == std::string_view::npos ? 0 : folder + 1));
+}
+
 bool parseBytes(std::string_view text, uint64_t &bytes) {
   uint64_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

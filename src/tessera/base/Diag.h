@@ -33,6 +33,12 @@ std::string formatNanoseconds(double ns);
 /// "3.4 uJ", "1.2 J" from joules.
 std::string formatJoules(double joules);
 
+/// The rows in columns, the first as a heading.
+std::string formatTable(const std::vector<std::vector<std::string>> &rows);
+
+/// "blur.cpp:12" of "src/blur.cpp:12:3"; empty when there is no line.
+std::string shortSource(std::string_view location);
+
 /// Reads "64M", "2G", "512k" or a plain number of bytes; false when it is none of these.
 bool parseBytes(std::string_view text, uint64_t &bytes);
 

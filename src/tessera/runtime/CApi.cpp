@@ -224,6 +224,7 @@ tsr_status tsr_program_profile(const tsr_program *program, size_t node, tsr_node
     const NodeProfile &p = all[node];
     *profile = {};
     profile->name = program->ref->plan().nodes[node].name.c_str();
+    profile->source = program->ref->plan().nodes[node].loc.c_str();
     std::strncpy(profile->device, p.device.c_str(), sizeof profile->device - 1);
     profile->count = p.count;
     profile->total_ns = p.totalNs;

@@ -99,8 +99,12 @@ static Result<tsr_module *> loadModule(const tsr_hetero_graph &graph) {
 static Status prepare(tsr_hetero_graph &graph) {
   TESSERA_ASSIGN(tsr_module * module, loadModule(graph));
   auto ready = std::make_unique<Ready>();
-  if (tsr_program_open(module, graph.name, nullptr, &ready->program))
+  tsr_options options;
+  tsr_options_init(&options);
+  options.profile = reportProfile();
+  if (tsr_program_open(module, graph.name, &options, &ready->program))
     return fail(StatusCode::Internal, tsr_last_error());
+  reportAtExit(ready->program);
   for (size_t i = 0; i < tsr_program_input_count(ready->program); ++i) {
     tsr_port_info info;
     if (tsr_program_input_info(ready->program, i, &info))

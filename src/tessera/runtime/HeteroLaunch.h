@@ -34,6 +34,11 @@ struct Ready {
 /// Specialises the graph's program for this machine when it is asked for the first time.
 Ready &getReady(tsr_hetero_graph &graph);
 
+/// Whether the environment asks for a profile (TESSERA_PROFILE).
+bool reportProfile();
+/// Tells of this program when the process ends, as the environment asks; its launches come later.
+void reportAtExit(tsr_program *program);
+
 /// Ends the process: markers have no way to report a mistake.
 [[noreturn]] void stop(const char *graph, const std::string &text);
 /// That has happened: whoever stops may hold a stream's locks, so nobody waits for streams any more.
