@@ -36,7 +36,7 @@ class PortInfo(ctypes.Structure):
 
 
 class NodeProfile(ctypes.Structure):
-    _fields_ = [("name", c_char_p), ("device", c_char * 32), ("count", c_uint64), ("total_ns", c_uint64), ("min_ns", c_uint64),
+    _fields_ = [("name", c_char_p), ("source", c_char_p), ("device", c_char * 32), ("count", c_uint64), ("total_ns", c_uint64), ("min_ns", c_uint64),
                 ("bytes_moved", c_uint64), ("retries", c_uint64), ("flops", c_double), ("bytes", c_double)]
 
 

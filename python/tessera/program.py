@@ -174,7 +174,7 @@ class Program:
         for i in range(lib.tsr_program_node_count(self._native)):
             node = capi.NodeProfile()
             capi.check(lib.tsr_program_profile(self._native, i, capi.byref(node)))
-            rows.append({"node": capi.text(node.name), "device": capi.text(node.device), "count": node.count,
+            rows.append({"node": capi.text(node.name), "source": capi.text(node.source), "device": capi.text(node.device), "count": node.count,
                          "total_ns": node.total_ns, "min_ns": node.min_ns, "flops": node.flops, "bytes": node.bytes})
         return rows
 
