@@ -21,8 +21,9 @@ static void correlate(const double *x, size_t xBytes, const double *y, size_t yB
                       size_t zBytes, const double *border, size_t borderBytes, long *dd, size_t ddBytes,
                       long *dr, size_t drBytes, long *rr, size_t rrBytes, int points, int sets) {
   void *section = __hetero_section_begin();
-  for (int s = 0; s < sets + 1; ++s)
-    for (int i = 0; i < points; ++i) {
+  // Points outside: there are many of them, for tasks of like size; sets are few.
+  for (int i = 0; i < points; ++i)
+    for (int s = 0; s < sets + 1; ++s) {
       __hetero_parallel_loop(2, 9, x, xBytes, y, yBytes, z, zBytes, border, borderBytes, dd, ddBytes, dr,
                              drBytes, rr, rrBytes, points, sets, 3, dd, ddBytes, dr, drBytes, rr, rrBytes,
                              "correlate");
