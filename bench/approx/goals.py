@@ -17,9 +17,10 @@ import statistics
 import subprocess
 import sys
 
-import curve
-
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+import curve
+import measure
 
 
 def read_flags(path):
@@ -109,8 +110,7 @@ def main():
     for row in broken:
         print(f"  {row['network']}: goal {row['goal']:.2f}, lost {row['loss']:.2f}")
     if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
+        measure.write_json(options.json, rows)
     return 0
 
 

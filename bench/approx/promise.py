@@ -80,8 +80,7 @@ def main():
         print(f"at most {loss} points: {measure.geometric_mean([r['speed'] for r in own]):.2f} times the speed, "
               f"{measure.geometric_mean([r['energy'] for r in own]):.2f} times less energy over {len(own)} networks, modelled")
     if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
+        measure.write_json(options.json, rows)
     return 0
 
 

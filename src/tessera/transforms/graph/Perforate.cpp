@@ -141,7 +141,6 @@ FailureOr<PerforatedNode> graph::perforateGrid(RewriterBase &rewriter, NodeOp no
                                                Refusal &no) {
   if (failed(checkPerforable(node, by, no)))
     return failure();
-  rewriter.setInsertionPoint(node);
   NodeOp compact = buildCompact(rewriter, node, by);
   NodeOp fill = buildFill(rewriter, node, by, compact);
   rewriter.replaceOp(node, fill->getResults());
