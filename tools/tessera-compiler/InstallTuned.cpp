@@ -17,11 +17,20 @@ using namespace tessera;
 using namespace tessera::cli;
 
 static void setRanges(Portable &program, const tune::Curve &curve) {
-  for (nn::TunableOp op : nn::tunableOps(*program.module))
+  SmallVector<nn::TunableOp> ops = nn::tunableOps(*program.module);
+  for (nn::TunableOp op : ops)
     for (const tune::CurveOperation &known : curve.operations)
       if (known.name == nn::nameOf(op) && known.range && !nn::rangeOf(op))
         op->setAttr(nn::rangeAttr,
                     Builder(op.getContext()).getDenseF32ArrayAttr({known.range->first, known.range->second}));
+  // What a layer reads and a sum waits for is one activation.
+  for (nn::TunableOp sum : ops)
+    if (isa<nn::BinaryOp>(sum.getOperation()) && !nn::rangeOf(sum))
+      for (nn::TunableOp op : ops)
+        if (op.getRangedOperand() == sum.getRangedOperand() && nn::rangeOf(op)) {
+          sum->setAttr(nn::rangeAttr, op->getAttr(nn::rangeAttr));
+          break;
+        }
 }
 
 Status cli::setTunedRanges(Portable &program, const std::string &path) {

@@ -25,7 +25,7 @@ static llvm::MapVector<Value, Activation> activationsOf(ModuleOp module) {
   int8.precision = Knob::Precision::Int8;
   llvm::MapVector<Value, Activation> activations;
   for (nn::TunableOp op : nn::tunableOps(module))
-    if (nn::hasKnob(op, int8) && op.getRangedOperand() && isa<nn::ConvOp, nn::MatmulOp>(op.getOperation()))
+    if (nn::hasKnob(op, int8) && op.getRangedOperand())
       activations[op.getRangedOperand()].readers.push_back(op);
   return activations;
 }

@@ -116,13 +116,13 @@ std::vector<tune::TunableNode> tessera::describeNodes(ModuleOp module, ArrayRef<
   return nodes;
 }
 
-static std::string kindOf(nn::TunableOp op) {
+static std::string describeKind(nn::TunableOp op) {
   if (auto conv = dyn_cast<nn::ConvOp>(op.getOperation())) {
     ArrayRef<int64_t> w = cast<ShapedType>(conv.getW().getType()).getShape();
     if (conv.getGroups() > 1 && w[1] == 1)
       return "depthwise";
   }
-  return op->getName().stripDialect().str();
+  return nn::kindOf(op).str();
 }
 
 nlohmann::json tessera::listTunable(ModuleOp module) {
@@ -133,7 +133,7 @@ nlohmann::json tessera::listTunable(ModuleOp module) {
       knobs[knob.str()] = op.getKnobCost(knob);
     ArrayRef<int64_t> shape = cast<ShapedType>(op->getResult(0).getType()).getShape();
     list.push_back({{"name", nn::nameOf(op).str()},
-                    {"kind", kindOf(op)},
+                    {"kind", describeKind(op)},
                     {"shape", formatShape(shape)},
                     {"flops", cast<nn::NnOp>(op.getOperation()).getFlops()},
                     {"knob", nn::knobOf(op).str()},
@@ -189,7 +189,7 @@ std::string tessera::explainKnobs(ModuleOp module) {
   for (nn::TunableOp op : nn::tunableOps(module)) {
     ArrayRef<int64_t> shape = cast<ShapedType>(op->getResult(0).getType()).getShape();
     int64_t flops = cast<nn::NnOp>(op.getOperation()).getFlops();
-    text += concat(nn::nameOf(op).str(), ": ", kindOf(op), ", ", formatShape(shape), ", ", flops,
+    text += concat(nn::nameOf(op).str(), ": ", describeKind(op), ", ", formatShape(shape), ", ", flops,
                    " operations for one image, now ", nn::knobOf(op).str(), describeKnobs(nn::listKnobs(op)),
                    "\n");
   }

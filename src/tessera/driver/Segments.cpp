@@ -34,11 +34,22 @@ private:
 
 static SmallVector<Knob> selectKnobs(Operation *op, ArrayRef<std::string> patterns) {
   SmallVector<Knob> knobs;
-  if (auto tunable = dyn_cast<nn::TunableOp>(op))
+  // A sum's knob shows in its neighbours, not in a piece of its own.
+  if (auto tunable = dyn_cast<nn::TunableOp>(op); tunable && !isa<nn::BinaryOp>(op))
     for (const Knob &knob : nn::listKnobs(tunable))
       if (!knob.isExact() && matchesAny(knob, patterns))
         knobs.push_back(knob);
   return knobs;
+}
+
+// Sums of activations, which follow the operation in front of them (tune::Segment), if that is asked for.
+static SmallVector<Operation *> sumsOf(ArrayRef<Operation *> piece, ArrayRef<std::string> patterns) {
+  SmallVector<Operation *> sums;
+  Knob half{Knob::Precision::BF16};
+  for (Operation *op : piece.drop_front())
+    if (auto sum = dyn_cast<nn::BinaryOp>(op); sum && sum.hasKnob(half) && matchesAny(half, patterns))
+      sums.push_back(op);
+  return sums;
 }
 
 static bool isFree(Operation &op) {
@@ -164,6 +175,8 @@ FailureOr<tune::Network> tessera::describeNetwork(Portable &program, ArrayRef<st
           segment.knobs.push_back(knob.str());
           segment.work.push_back(op.getKnobCost(knob));
         }
+      for (Operation *sum : sumsOf(pieces.ops[piece], patterns))
+        segment.sums.push_back(nn::nameOf(sum).str());
     }
     network.segments.push_back(std::move(segment));
   }
@@ -171,8 +184,8 @@ FailureOr<tune::Network> tessera::describeNetwork(Portable &program, ArrayRef<st
 }
 
 // A graph of one piece.
-static void emitPiece(OpBuilder &b, Pieces &pieces, size_t piece, StringRef name, StringRef knob,
-                      const tune::Ranges &ranges) {
+static void emitPiece(OpBuilder &b, Pieces &pieces, ArrayRef<std::string> patterns, size_t piece,
+                      StringRef name, const std::string &knob, const tune::Ranges &ranges) {
   SmallVector<Type> inTypes, outTypes;
   SmallVector<Attribute> inNames, outNames;
   SmallVector<Location> locs;
@@ -214,6 +227,9 @@ static void emitPiece(OpBuilder &b, Pieces &pieces, size_t piece, StringRef name
   first->setAttr(nn::knobAttr, b.getStringAttr(knob));
   if (auto it = ranges.find(nn::nameOf(first).str()); it != ranges.end())
     first->setAttr(nn::rangeAttr, b.getDenseF32ArrayAttr({it->second.first, it->second.second}));
+  if (std::string narrow = tune::Segment::knobOfSums(knob); !narrow.empty())
+    for (Operation *sum : sumsOf(pieces.ops[piece], patterns))
+      map.lookup(sum->getResult(0)).getDefiningOp()->setAttr(nn::knobAttr, b.getStringAttr(narrow));
 }
 
 FailureOr<Portable> tessera::cutNetwork(Portable &program, ArrayRef<std::string> patterns,
@@ -226,7 +242,7 @@ FailureOr<Portable> tessera::cutNetwork(Portable &program, ArrayRef<std::string>
   cut.module = ModuleOp::create(program.module->getLoc());
   OpBuilder b = OpBuilder::atBlockBegin(cut.module->getBody());
   for (const tune::PieceName &name : names)
-    emitPiece(b, pieces, name.segment, tune::Network::programName(name.segment, name.index), name.knob,
-              ranges);
+    emitPiece(b, pieces, patterns, name.segment, tune::Network::programName(name.segment, name.index),
+              name.knob, ranges);
   return cut;
 }

@@ -34,6 +34,12 @@ struct Segment {
   std::vector<double> work;             ///< of each knob: arithmetic in units of f32, whatever the machine
   std::optional<std::pair<float, float>> range; ///< of the activation, where the program knows it
   std::optional<Demand> demand;                 ///< the same
+  std::vector<std::string> sums; ///< behind the operation; what waits for them is narrow when it computes so
+
+  /// What they are given when the operation has this knob; "" for nothing.
+  static std::string knobOfSums(const std::string &knob) {
+    return knob.starts_with("bf16") || knob.starts_with("int8") ? "bf16" : "";
+  }
 };
 
 struct Network {

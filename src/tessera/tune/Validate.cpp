@@ -127,8 +127,14 @@ std::vector<Tuner::Candidate> Tuner::nearGoal(double goal) const {
 Configuration Tuner::describe(const Candidate &candidate) const {
   Configuration c;
   for (size_t i = 0; i < candidate.picks.size(); ++i)
-    if (candidate.picks[i])
-      c.knobs[network.segments[i].name] = input.operations[i].choices[candidate.picks[i]].knob;
+    if (candidate.picks[i]) {
+      const Segment &segment = network.segments[i];
+      const std::string &knob = input.operations[i].choices[candidate.picks[i]].knob;
+      c.knobs[segment.name] = knob;
+      if (const std::string narrow = Segment::knobOfSums(knob); !narrow.empty())
+        for (const std::string &sum : segment.sums)
+          c.knobs[sum] = narrow;
+    }
   const double z = normalQuantile(0.5 + options.confidence / 2);
   const double before = 100 * share(model->exactCorrect());
   c.predicted.quality = before - 100 * candidate.predicted.loss;

@@ -276,7 +276,7 @@ static void loop(NodeContext &c) {
     return whileLoop(c, *graph);
   // The extents of what is collected are the number of steps.
   if (!knownTrips)
-    c.known(0, "the number of steps");
+    c.ints(0, "the number of steps");
   else if (!knownStart)
     c.known(1, "the condition");
   else {

@@ -43,8 +43,8 @@ def Nn_ActivationOp : Nn_Op<"activation", "Elementwise"> {
   let assemblyFormat = "$kind $x attr-dict `:` type($x) `->` type($y)";
 }
 
-def Nn_BinaryOp : Nn_Op<"binary", "Elementwise"> {
-  let summary = "a function of two elements, with broadcast as in NumPy";
+def Nn_BinaryOp : Nn_Op<"binary", "Elementwise", [Nn_TunableInterface], Nn_OwnKnobs> {
+  let summary = "a function of two elements, with broadcast as in NumPy; knobs are for sums of two activations";
   let arguments = (ins Nn_BinaryKind:$kind, AnyRankedTensor:$a, AnyRankedTensor:$b, UnitAttr:$is_unsigned);
   let results = (outs AnyRankedTensor:$y);
   let assemblyFormat = "$kind $a `,` $b attr-dict `:` type($a) `,` type($b) `->` type($y)";

@@ -92,7 +92,7 @@ bool nn::hasKnob(TunableOp op, const Knob &knob) {
   if (knob.skip > 1 || !op.hasKnob(knob))
     return false;
   Value weights = op.getWeights();
-  return !changesWeights(knob) || (weights && matchPattern(weights, m_Constant()));
+  return !weights || !changesWeights(knob) || matchPattern(weights, m_Constant());
 }
 
 static bool isF32(Value v) { return elementOf(v).isF32(); }
@@ -297,6 +297,36 @@ double PoolOp::getKnobCost(const Knob &knob) {
 }
 Value PoolOp::getRangedOperand() { return getX(); }
 Value PoolOp::getWeights() { return {}; }
+
+//===----------------------------------------------------------------------===//
+// Sums of two activations
+//===----------------------------------------------------------------------===//
+
+// The one that was there first waits in memory for the other; its precision is what the knob says.
+static bool isOlder(Value a, Value b) {
+  Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
+  if (!x || !y)
+    return !x && (y || cast<BlockArgument>(a).getArgNumber() < cast<BlockArgument>(b).getArgNumber());
+  return x->isBeforeInBlock(y);
+}
+
+bool BinaryOp::hasKnob(const Knob &knob) {
+  if (knob.isExact())
+    return true;
+  // Planes of channels; constants are no activations.
+  auto isActivation = [&](Value v) {
+    return v.getType() == getY().getType() && v.getParentBlock() == (*this)->getBlock() &&
+           !matchPattern(v, m_Constant());
+  };
+  return getKind() == BinaryKind::add && ::isF32(getY()) && shapeOf(getY()).size() == 4 &&
+         isActivation(getA()) && isActivation(getB()) && knob.structure == Structure::None &&
+         knob.precision != Precision::Int4;
+}
+double BinaryOp::getKnobCost(const Knob &) {
+  return static_cast<double>(cast<NnOp>(getOperation()).getFlops());
+}
+Value BinaryOp::getRangedOperand() { return isOlder(getB(), getA()) ? getB() : getA(); }
+Value BinaryOp::getWeights() { return {}; }
 
 //===----------------------------------------------------------------------===//
 // The list

@@ -121,7 +121,7 @@ def Nn_PackedPoolOp : Nn_Op<"packed_pool", "Complex", [], Nn_OwnFlops> {
   let summary = "maximum, minimum, mean or sum of a window at each place of a blocked activation";
   let description = [{
     x: N x C1 x H x W x c. `pads` (above, left, below, right), which may be part of no window alone, are not part of x; elements there are never the maximum, and a mean divides by
-    the elements inside x, with `count_pad` by those inside x and the pads. Bytes are unsigned, and only have maxima and minima. Extent of the result: (H + above + below - dilation * (KH - 1) - 1) / stride + 1.
+    the elements inside x, with `count_pad` by those inside x and the pads. Bytes are unsigned; they and bf16 only have maxima and minima. Extent of the result: (H + above + below - dilation * (KH - 1) - 1) / stride + 1.
   }];
   let arguments = (ins Nn_ReduceKind:$kind, AnyRankedTensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
                        DenseI64ArrayAttr:$dilations, UnitAttr:$count_pad);

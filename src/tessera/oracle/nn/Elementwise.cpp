@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Functions of one, two and three elements.
-#include "tessera/oracle/nn/Nn.h"
+#include "tessera/oracle/nn/Knobs.h"
 
 using namespace tessera;
 using namespace tessera::oracle;
@@ -299,6 +299,8 @@ static int64_t binaryInteger(BinaryKind kind, int64_t a, int64_t b, bool isUnsig
 }
 
 static LogicalResult runBinary(Call &call, BinaryOp op) {
+  if (op->hasAttr(knobAttr))
+    return runKnobSum(call, op);
   const Elements &a = call[op.getA()], &b = call[op.getB()];
   Shape shape;
   if (failed(broadcast(call, {&a, &b}, shape)))

@@ -28,6 +28,12 @@ static std::vector<float> floats(const Elements &elements) {
   return result;
 }
 
+// An activation as an integer whose zero is 0: a multiplication in f32, as programs do it.
+static float int8Level(float v, const Int8Range &as) {
+  auto zero = static_cast<float>(as.zero);
+  return std::clamp(std::nearbyint(v * (1 / as.scale)) + zero, 0.0f, 255.0f) - zero;
+}
+
 // What int8 makes of both: integers, whose sums are exact in double.
 static LogicalResult toInt8(const Call &call, const std::vector<float> &x, const std::vector<float> &w,
                             int64_t rows, Operands &out) {
@@ -35,11 +41,8 @@ static LogicalResult toInt8(const Call &call, const std::vector<float> &x, const
   if (!range)
     return call.error("has the knob int8, but no 'nn.range'");
   Int8Range as = int8Range(range->first, range->second);
-  // A multiplication in f32, as programs do it.
-  float factor = 1 / as.scale;
   for (float v : x)
-    out.x.push_back(std::clamp(std::nearbyint(v * factor) + static_cast<float>(as.zero), 0.0f, 255.0f) -
-                    static_cast<float>(as.zero));
+    out.x.push_back(int8Level(v, as));
   std::vector<float> scales = int8Scales(w, rows);
   for (size_t i = 0; i < w.size(); ++i)
     out.w.push_back(std::clamp(std::nearbyint(w[i] / scales[i / (w.size() / rows)]), -127.0f, 127.0f));
@@ -261,6 +264,39 @@ LogicalResult oracle::runKnobMatmul(Call &call, MatmulOp op) {
     }
   }
   putAll(*y, sums);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Sums of two activations
+//===----------------------------------------------------------------------===//
+
+LogicalResult oracle::runKnobSum(Call &call, BinaryOp op) {
+  Knob knob = knobOf(op);
+  Int8Range as;
+  if (knob.precision == Precision::Int8) {
+    auto range = rangeOf(op);
+    if (!range)
+      return call.error("has the knob int8, but no 'nn.range'");
+    as = int8Range(range->first, range->second);
+  }
+  Value waiting = op.getRangedOperand();
+  auto operand = [&](Value v) {
+    std::vector<float> numbers = floats(call[v]);
+    if (v == waiting)
+      for (float &number : numbers)
+        number = knob.precision == Precision::Int8 ? int8Level(number, as) * as.scale
+                                                   : roundTo(knob.precision, number);
+    return numbers;
+  };
+  std::vector<float> a = operand(op.getA()), b = operand(op.getB());
+  if (call[op.getA()].shape != call[op.getB()].shape)
+    return call.mismatch(call[op.getA()].shape, call[op.getB()].shape);
+  Elements *y = call.make(call[op.getA()].shape);
+  if (!y)
+    return failure();
+  for (size_t i = 0; i < a.size(); ++i)
+    put(*y, static_cast<int64_t>(i), a[i] + b[i]);
   return success();
 }
 

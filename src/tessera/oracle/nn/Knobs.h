@@ -6,9 +6,10 @@
 
 namespace tessera::oracle {
 
-/// A convolution or product that carries a knob other than f32.
+/// A convolution, a product or a sum that carries a knob other than f32.
 LogicalResult runKnobConv(Call &call, nn::ConvOp op);
 LogicalResult runKnobMatmul(Call &call, nn::MatmulOp op);
+LogicalResult runKnobSum(Call &call, nn::BinaryOp op);
 
 /// For sampled reductions and pools: whether the element with this index along the sampled dimension is left
 /// out.

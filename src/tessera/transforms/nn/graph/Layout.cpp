@@ -98,9 +98,10 @@ bool nn::isPackedPool(Operation *op) {
   auto pool = dyn_cast<PoolOp>(op);
   if (!pool || !isActivation(pool.getX()) || !isActivation(pool.getY()))
     return false;
-  bool bytes = isByte(pool.getX()) && pool.getIsUnsigned() &&
-               (pool.getKind() == ReduceKind::max || pool.getKind() == ReduceKind::min);
-  if (!isF32(pool.getX()) && !bytes)
+  bool isExtreme = pool.getKind() == ReduceKind::max || pool.getKind() == ReduceKind::min;
+  bool bytes = isByte(pool.getX()) && pool.getIsUnsigned(),
+       halves = typeOf(pool.getX()).getElementType().isBF16();
+  if (!isF32(pool.getX()) && !(isExtreme && (bytes || halves)))
     return false;
   if (pool.getKind() != ReduceKind::max && pool.getKind() != ReduceKind::mean &&
       pool.getKind() != ReduceKind::min && pool.getKind() != ReduceKind::sum)

@@ -125,6 +125,17 @@ bool Partitioner::mayPool(Operation *op, const Group &group) const {
          llvm::none_of(group.ops, llvm::IsaPred<PackedDepthwiseOp>) && packed::findPool(group.anchor) == pool;
 }
 
+// What makes elements wider belongs to who reads them, if that can take it in: memory is for narrow ones.
+static bool widensForReaders(Operation *op) {
+  auto isElementwise = [](Operation *user) {
+    auto nnOp = dyn_cast<NnOp>(user);
+    return nnOp && nnOp.getOpClass() == OpClass::Elementwise;
+  };
+  auto bits = [](Value v) { return getElementTypeOrSelf(v.getType()).getIntOrFloatBitWidth(); };
+  return isa<CastOp, DequantizeOp>(op) && bits(op->getResult(0)) > bits(op->getOperand(0)) &&
+         llvm::all_of(op->getUsers(), isElementwise);
+}
+
 bool Partitioner::mayJoin(Operation *op, const Group &group) const {
   if (group.wiring || group.ops.back()->getNumResults() != 1 || op->getNumResults() != 1)
     return false;
@@ -138,7 +149,7 @@ bool Partitioner::mayJoin(Operation *op, const Group &group) const {
     return kind == OpClass::Elementwise || kind == OpClass::Injective || kind == OpClass::Reduction;
   case OpClass::Reduction:
   case OpClass::Complex:
-    if (stores)
+    if (stores || widensForReaders(op))
       return false;
     if (mayFollowInStrips(op, group) || mayPool(op, group))
       return true;

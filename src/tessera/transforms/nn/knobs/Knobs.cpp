@@ -14,8 +14,16 @@ static constexpr StringLiteral everyName = "all";
 
 SmallVector<TunableOp> nn::tunableOps(Operation *root) {
   SmallVector<TunableOp> ops;
-  root->walk([&](TunableOp op) { ops.push_back(op); });
+  Knob half{Knob::Precision::BF16};
+  root->walk([&](TunableOp op) {
+    if (!isa<BinaryOp>(op.getOperation()) || op.hasKnob(half))
+      ops.push_back(op);
+  });
   return ops;
+}
+
+StringRef nn::kindOf(TunableOp op) {
+  return isa<BinaryOp>(op.getOperation()) ? "sum" : op->getName().stripDialect();
 }
 
 // The model's name for it, in characters that need no quoting on a command line or in a list.
@@ -46,7 +54,7 @@ void nn::nameTunableOps(Operation *root) {
   for (TunableOp op : nameless) {
     std::string name = nameInModel(op);
     if (name.empty() || !taken.insert(name).second) {
-      std::string stem = name.empty() ? op->getName().stripDialect().str() : name + "_";
+      std::string stem = name.empty() ? kindOf(op).str() : name + "_";
       do
         name = stem + std::to_string(++ordinals[stem]);
       while (!taken.insert(name).second);
@@ -82,8 +90,12 @@ Status nn::setKnobs(Operation *root, const KnobMap &knobs) {
     if (!knob.ok())
       return knob.status();
     bool any = false;
+    // A sum may stay as it is where nobody measured what it would need.
+    auto isUnmeasured = [&](TunableOp op) {
+      return isa<BinaryOp>(op.getOperation()) && knob->precision == Knob::Precision::Int8 && !rangeOf(op);
+    };
     for (TunableOp op : ops)
-      if (hasKnob(op, *knob)) {
+      if (hasKnob(op, *knob) && !isUnmeasured(op)) {
         setKnob(op, *knob);
         any = true;
       }

@@ -9,6 +9,8 @@ namespace tessera::nn {
 
 /// All operations with knobs in the networks below `root`, in order.
 SmallVector<TunableOp> tunableOps(Operation *root);
+/// "conv", "matmul", "sum", …
+StringRef kindOf(TunableOp op);
 
 /// Gives each of them a name (nn.name) that no other has: its own, the one of its node in the model, or its
 /// mnemonic with a number.

@@ -39,7 +39,7 @@ FailureOr<PrecisionRewriter::Scale> PrecisionRewriter::scaleOf(TunableOp op) {
 bool PrecisionRewriter::wantsOnly(Value v, const Scale &scale) {
   return llvm::all_of(v.getUsers(), [&](Operation *user) {
     auto op = dyn_cast<TunableOp>(user);
-    if (!op || !isa<ConvOp, MatmulOp>(user) || op.getRangedOperand() != v ||
+    if (!op || !isa<ConvOp, MatmulOp, BinaryOp>(user) || op.getRangedOperand() != v ||
         knobOf(op).precision != Knob::Precision::Int8)
       return isa<tensor::DimOp>(user);
     FailureOr<Scale> other = scaleOf(op);
@@ -107,10 +107,33 @@ Value PrecisionRewriter::rounded(Value v, Type half) {
              CastOp::create(b, loc, v.getType(), narrow, Format::plain, Format::plain, false, "nearest");
 }
 
-// A reshape stays in front of whoever reads it.
+// Whoever reads `v` wants it rounded so.
+bool PrecisionRewriter::wantsOnly(Value v, Type half) {
+  return llvm::all_of(v.getUsers(), [&](Operation *user) {
+    auto op = dyn_cast<TunableOp>(user);
+    if (!op || op.getRangedOperand() != v)
+      return isa<tensor::DimOp>(user);
+    Knob::Precision precision = knobOf(op).precision;
+    return half.isBF16() ? precision == Knob::Precision::BF16 : precision == Knob::Precision::F16;
+  });
+}
+
+// A reshape stays in front of whoever reads it. So does a maximum, which is the same before and after
+// rounding, unless a layer takes it before it stores anything: windows that lie side by side.
 Value PrecisionRewriter::narrowed(Value v, Type half) {
   OpBuilder b(v.getContext());
   b.setInsertionPointAfterValue(v);
+  if (auto pool = v.getDefiningOp<PoolOp>(); pool && pool.getKind() == ReduceKind::max && half.isBF16() &&
+                                             pool.getKernel() != pool.getStrides() && wantsOnly(v, half)) {
+    Value x = narrowed(pool.getX(), half);
+    b.setInsertionPoint(pool);
+    auto copy = cast<PoolOp>(b.clone(*pool));
+    copy->removeAttr(knobAttr);
+    copy->removeAttr(rangeAttr);
+    copy.getXMutable().assign(x);
+    copy.getY().setType(typeLike(v, half));
+    return copy.getY();
+  }
   if (auto reshape = v.getDefiningOp<ReshapeOp>())
     return ReshapeOp::create(b, v.getLoc(), typeLike(v, half), narrowed(reshape.getX(), half),
                              reshape.getExtents());
@@ -148,7 +171,37 @@ static IntegerWeights quantiseWeights(ArrayRef<float> w, int64_t rows, int64_t c
   return result;
 }
 
+// The bytes as integers, their zero point at 0.
+Value PrecisionRewriter::widened(OpBuilder &b, Location loc, Value q, const Scale &scale) {
+  Type i32 = b.getI32Type();
+  Value wide =
+      CastOp::create(b, loc, typeLike(q, i32), q, Format::unsigned_, Format::plain, false, "nearest");
+  if (!scale.zero)
+    return wide;
+  return BinaryOp::create(
+      b, loc, BinaryKind::sub, wide,
+      makeConstant(b, loc, makeElements<int32_t>(RankedTensorType::get({}, i32), {int32_t(scale.zero)})));
+}
+
+LogicalResult PrecisionRewriter::applyInt8Sum(BinaryOp op) {
+  auto tunable = cast<TunableOp>(op.getOperation());
+  FailureOr<Scale> scale = scaleOf(tunable);
+  if (failed(scale))
+    return failure();
+  Value v = tunable.getRangedOperand(), q = quantised(v, *scale);
+  op->removeAttr(knobAttr);
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  Value number = CastOp::create(b, loc, v.getType(), widened(b, loc, q, *scale), Format::plain, Format::plain,
+                                false, "nearest");
+  Value back = BinaryOp::create(b, loc, BinaryKind::mul, number, scalar(b, loc, scale->step));
+  op->replaceUsesOfWith(v, back);
+  return success();
+}
+
 LogicalResult PrecisionRewriter::applyInt8(TunableOp op) {
+  if (auto sum = dyn_cast<BinaryOp>(op.getOperation()))
+    return applyInt8Sum(sum);
   FailureOr<Scale> scale = scaleOf(op);
   if (failed(scale))
     return failure();
@@ -165,12 +218,7 @@ LogicalResult PrecisionRewriter::applyInt8(TunableOp op) {
   Value q = quantised(op.getRangedOperand(), *scale);
   OpBuilder b(op);
   Type i32 = b.getI32Type(), f32 = b.getF32Type();
-  Value wide =
-      CastOp::create(b, loc, typeLike(q, i32), q, Format::unsigned_, Format::plain, false, "nearest");
-  if (scale->zero)
-    wide = BinaryOp::create(
-        b, loc, BinaryKind::sub, wide,
-        makeConstant(b, loc, makeElements<int32_t>(RankedTensorType::get({}, i32), {int32_t(scale->zero)})));
+  Value wide = widened(b, loc, q, *scale);
   Value integers = makeConstant(b, op.getWeights().getLoc(),
                                 makeElements<int32_t>(typeLike(op.getWeights(), i32), w.values));
   Value sum;

@@ -10,7 +10,8 @@ namespace tessera::nn {
 
 /// Rewrites operations whose knob is a precision alone. int8: the activation is quantised to bytes behind its
 /// definition, the sum of products is one of integers, and its result is scaled. bf16, f16: both operands are
-/// rounded. Operations that read one activation share its narrow form.
+/// rounded; of a sum the operand that waits in memory. Operations that read one activation share its narrow
+/// form.
 class PrecisionRewriter {
 public:
   LogicalResult apply(TunableOp op);
@@ -24,12 +25,15 @@ private:
   static FailureOr<Scale> scaleOf(TunableOp op);
   LogicalResult applyInt8(TunableOp op);
   void applyHalf(TunableOp op, Type half);
+  LogicalResult applyInt8Sum(BinaryOp op);
   /// `v` in bytes, and rounded to a half type and back.
   Value quantised(Value v, const Scale &scale);
   Value rounded(Value v, Type half);
-  static Value narrowed(Value v, Type half);
+  Value narrowed(Value v, Type half);
+  static Value widened(OpBuilder &b, Location loc, Value q, const Scale &scale);
   /// Whoever reads `v` wants it in bytes of this scale.
-  bool wantsOnly(Value v, const Scale &scale);
+  static bool wantsOnly(Value v, const Scale &scale);
+  static bool wantsOnly(Value v, Type half);
 
   DenseMap<std::pair<Value, std::pair<uint32_t, int64_t>>, Value> bytes;
   DenseMap<std::pair<Value, Type>, Value> halves;

@@ -57,7 +57,23 @@ LogicalResult packed::lowerPool(RewriterBase &rewriter, PackedPoolOp op, const T
                     strides = op.getStrides(), dilations = op.getDilations();
   int64_t lanes = in[4], rows = output->shape()[2], columns = output->shape()[3];
   ReduceKind kind = op.getKind();
-  VectorType type = vectorOf(typeOf(op.getX()).getElementType(), lanes);
+  // Maxima of bf16 are found in f32, which has all of them.
+  Type element = typeOf(op.getX()).getElementType();
+  bool isHalf = element.isBF16();
+  VectorType type = vectorOf(isHalf ? g.b.getF32Type() : element, lanes);
+  auto load = [&](const Cursor &from, int64_t distance) -> Value {
+    Value v = from.load(g, distance, lanes);
+    return isHalf ? arith::ExtFOp::create(g.b, g.loc, type, v) : v;
+  };
+  auto narrowed = [&](Value v) -> Value {
+    if (!isHalf)
+      return v;
+    Value bits = arith::BitcastOp::create(g.b, g.loc, vectorOf(g.b.getI32Type(), lanes), v);
+    auto sixteen = DenseElementsAttr::get(vectorOf(g.b.getI32Type(), lanes), g.b.getI32IntegerAttr(16));
+    bits = arith::ShRUIOp::create(g.b, g.loc, bits, arith::ConstantOp::create(g.b, g.loc, sixteen));
+    bits = arith::TruncIOp::create(g.b, g.loc, vectorOf(g.b.getI16Type(), lanes), bits);
+    return arith::BitcastOp::create(g.b, g.loc, vectorOf(element, lanes), bits);
+  };
   bool mean = kind == ReduceKind::mean;
   Value batch = batchOf(g, x.memory);
   output->begin(g, batch);
@@ -70,7 +86,7 @@ LogicalResult packed::lowerPool(RewriterBase &rewriter, PackedPoolOp op, const T
     Value sum;
     for (int64_t a = 0; a < kernel[0]; ++a)
       for (int64_t b = 0; b < kernel[1]; ++b) {
-        Value v = from.load(g, (a * dilations[0] * x.memory.shape[3] + b * dilations[1]) * lanes, lanes);
+        Value v = load(from, (a * dilations[0] * x.memory.shape[3] + b * dilations[1]) * lanes);
         sum = sum ? combine(g, kind, sum, v) : v;
       }
     if (mean)
@@ -89,10 +105,10 @@ LogicalResult packed::lowerPool(RewriterBase &rewriter, PackedPoolOp op, const T
     Value first = a0, rowEnd = a1, second = b0, columnEnd = b1;
     Value sum = g.loop(first, rowEnd, 1, g.splat(type, start), [&](Value a, ValueRange carried) {
       return g.loop(second, columnEnd, 1, carried, [&](Value b, ValueRange carried) -> SmallVector<Value> {
-        Value v = cursorAt(g, x.memory,
-                           {n, block, g.add(g.add(top, g.mul(a, dilations[0])), x.top),
-                            g.add(g.add(left, g.mul(b, dilations[1])), x.left), g.index(0)})
-                      .load(g, 0, lanes);
+        Value v = load(cursorAt(g, x.memory,
+                                {n, block, g.add(g.add(top, g.mul(a, dilations[0])), x.top),
+                                 g.add(g.add(left, g.mul(b, dilations[1])), x.left), g.index(0)}),
+                       0);
         return {combine(g, kind, carried[0], v)};
       });
     })[0];
@@ -130,7 +146,7 @@ LogicalResult packed::lowerPool(RewriterBase &rewriter, PackedPoolOp op, const T
     auto range = [&](Value i, int64_t from, int64_t to, bool whole) {
       g.each(from, to, 1, [&](Value j) {
         output->store(g, {n, block, i, j, g.index(0)},
-                      whole ? inside(n, block, i, j) : anywhere(n, block, i, j));
+                      narrowed(whole ? inside(n, block, i, j) : anywhere(n, block, i, j)));
       });
     };
     g.each(0, rf, 1, [&](Value i) { range(i, 0, columns, false); });

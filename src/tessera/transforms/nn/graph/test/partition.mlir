@@ -122,3 +122,36 @@ dfg.graph @pairs(%x: tensor<?x1x10x10x8xf32>, %d: tensor<1x3x3x8xf32>, %p: tenso
   }
   dfg.return %r : tensor<?x1x2x2x8xf32>
 }
+
+// -----
+
+// What waits for a sum stays narrow in memory: who adds it widens it.
+// CHECK-LABEL: dfg.graph @waits
+// CHECK: %[[A:.*]] = dfg.node @first {{.*}} -> tensor<?x4x4x4xbf16>
+// CHECK: nn.conv
+// CHECK: nn.cast {{.*}} -> tensor<?x4x4x4xbf16>
+// CHECK-NEXT: dfg.yield
+// CHECK: dfg.node @second ({{.*}}%[[A]]
+// CHECK: nn.cast {{.*}} -> tensor<?x4x4x4xf32>
+// CHECK-NEXT: nn.conv
+// CHECK-NEXT: nn.binary add
+// CHECK-NOT: dfg.node
+dfg.graph @waits(%x: tensor<?x4x4x4xf32>) -> (y: tensor<?x4x4x4xf32>) {
+  %r = dfg.node @net (%a = %x : tensor<?x4x4x4xf32>) -> tensor<?x4x4x4xf32> {
+    %w = arith.constant dense_resource<w> : tensor<4x4x1x1xf32>
+    %1 = nn.conv %a, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<?x4x4x4xf32>, tensor<4x4x1x1xf32>) -> tensor<?x4x4x4xf32> loc("first")
+    %2 = nn.cast %1 : tensor<?x4x4x4xf32> -> tensor<?x4x4x4xbf16>
+    %3 = nn.cast %2 : tensor<?x4x4x4xbf16> -> tensor<?x4x4x4xf32>
+    %4 = nn.conv %a, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<?x4x4x4xf32>, tensor<4x4x1x1xf32>) -> tensor<?x4x4x4xf32> loc("second")
+    %5 = nn.binary add %4, %3 : tensor<?x4x4x4xf32>, tensor<?x4x4x4xf32> -> tensor<?x4x4x4xf32>
+    dfg.yield %5 : tensor<?x4x4x4xf32>
+  }
+  dfg.return %r : tensor<?x4x4x4xf32>
+}
+{-#
+  dialect_resources: {
+    builtin: {
+      w: "0x04000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+    }
+  }
+#-}
