@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <random>
 #include <unistd.h>
 
@@ -85,12 +86,15 @@ static void mutate(std::string &text, const std::string &other, std::mt19937_64 
 
 int main(int argc, char **argv) {
   double seconds = 2;
+  std::string folder;
   uint64_t seed = static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
   for (int i = 1; i < argc; ++i) {
     if (!std::strcmp(argv[i], "--seconds") && i + 1 < argc)
       seconds = std::atof(argv[++i]);
     else if (!std::strcmp(argv[i], "--seed") && i + 1 < argc)
       seed = std::strtoull(argv[++i], nullptr, 10);
+    else if (!std::strcmp(argv[i], "--seeds") && i + 1 < argc) // A folder of files that are mutated, too.
+      folder = argv[++i];
     else { // A file to repeat.
       std::string text = readWholeFile(argv[i]);
       return LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t *>(text.data()), text.size());
@@ -102,6 +106,10 @@ int main(int argc, char **argv) {
     std::signal(signal, saveInput);
   std::mt19937_64 random(seed);
   std::vector<std::string> seeds = fuzzSeeds();
+  if (!folder.empty())
+    for (const auto &entry : std::filesystem::recursive_directory_iterator(folder))
+      if (entry.is_regular_file())
+        seeds.push_back(readWholeFile(entry.path().c_str()));
   auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   uint64_t runs = 0;
   for (; std::chrono::steady_clock::now() < end; ++runs) {

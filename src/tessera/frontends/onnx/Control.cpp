@@ -28,6 +28,12 @@ static bool poisoned(NodeContext &c, ArrayRef<Val> values) {
   return false;
 }
 
+// The only element of a tensor; null when it has none or several, which was then said.
+static Value scalarOf(NodeContext &c, Value t) {
+  Value single = c.reshape(t, {});
+  return single ? Value(tensor::ExtractOp::create(c.b, c.loc, single, ValueRange())) : Value();
+}
+
 //===----------------------------------------------------------------------===//
 // If
 //===----------------------------------------------------------------------===//
@@ -52,7 +58,9 @@ static void branch(NodeContext &c) {
   Value condition = c.v(0);
   if (!condition || !c.elem(condition).isInteger(1))
     return void(c.fail("expected a bool as condition"));
-  Value flag = tensor::ExtractOp::create(c.b, c.loc, c.reshape(condition, {}), ValueRange());
+  Value flag = scalarOf(c, condition);
+  if (!flag)
+    return;
   // Both sides are built to learn the types; then they move below the operation.
   Block *blocks[2] = {new Block, new Block};
   SmallVector<Value> results[2];
@@ -193,14 +201,11 @@ static void whileLoop(NodeContext &c, const ox::Graph &graph) {
   size_t carried = c.numInputs() > 2 ? c.numInputs() - 2 : 0;
   OpBuilder &b = c.b;
   Type i64 = b.getI64Type(), i1 = b.getI1Type();
-  auto scalarOf = [&](Value t) -> Value {
-    return t ? Value(tensor::ExtractOp::create(b, c.loc, c.reshape(t, {}), ValueRange())) : Value();
-  };
   auto fixed = [&](int64_t value, Type type) -> Value {
     return arith::ConstantOp::create(b, c.loc, b.getIntegerAttr(type, value));
   };
-  Value limit = c.has(0) ? scalarOf(c.v(0)) : fixed(std::numeric_limits<int64_t>::max(), i64);
-  Value going = c.has(1) ? scalarOf(c.v(1)) : fixed(1, i1);
+  Value limit = c.has(0) ? scalarOf(c, c.v(0)) : fixed(std::numeric_limits<int64_t>::max(), i64);
+  Value going = c.has(1) ? scalarOf(c, c.v(1)) : fixed(1, i1);
   // Tensors come first: each then has the same place in both parts of the loop, also when nobody reads the
   // counter or the condition, and bufferization sees that it is one buffer.
   SmallVector<Value> init;
@@ -239,7 +244,7 @@ static void whileLoop(NodeContext &c, const ox::Graph &graph) {
         c.fail("a value that the loop carries changes its type, which needs a known number of steps");
     }
     next.push_back(arith::AddIOp::create(b, c.loc, after->getArgument(carried), fixed(1, i64)));
-    next.push_back(scalarOf(c.importer.materialise(outputs[0], &c)));
+    next.push_back(scalarOf(c, c.importer.materialise(outputs[0], &c)));
   }
   if (c.bad || llvm::any_of(next, [](Value v) { return !v; })) {
     b.setInsertionPointAfter(loop);

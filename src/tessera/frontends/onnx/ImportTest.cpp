@@ -271,7 +271,8 @@ TEST_F(OnnxImport, SparseInitialisersAreFilledIn) {
 
 TEST_F(OnnxImport, BranchesThatDoNotFit) {
   // Two branches with so many outputs, of these element types.
-  auto model = [](unsigned outputs, const char *second, int type) {
+  auto model = [](unsigned outputs, const char *second, int type,
+                  std::initializer_list<int64_t> condition = {}) {
     Proto yes = Proto().add(2, "a").add(1, nodeProto("Relu", "", {"x"}, {"a"})).add(12, valueProto("a", {2}));
     Proto no =
         Proto().add(2, "b").add(1, nodeProto(second, "", {"x"}, {"b"})).add(12, typedValue("b", type, {2}));
@@ -279,12 +280,14 @@ TEST_F(OnnxImport, BranchesThatDoNotFit) {
       no.add(12, typedValue("b", type, {2}));
     return modelProto(Proto()
                           .add(11, valueProto("x", {2}))
-                          .add(11, typedValue("c", 9, {}))
+                          .add(11, typedValue("c", 9, condition))
                           .add(1, nodeProto("If", "choose", {"c"}, {"y"})
                                       .add(5, attributeProto("then_branch", 5).add(6, yes))
                                       .add(5, attributeProto("else_branch", 5).add(6, no)))
                           .add(12, valueProto("y", {2})));
   };
+  expectProblem(model(1, "Neg", 1, {3}),
+                {"node 'choose' (If of ai.onnx, opset 21): cannot reshape 3 elements to 1"});
   expectProblem(model(2, "Neg", 1),
                 {"node 'choose' (If of ai.onnx, opset 21): expected 1 outputs of its branches, "
                  "but the else_branch has 2"});

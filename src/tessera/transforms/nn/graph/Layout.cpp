@@ -23,6 +23,9 @@ bool nn::isActivation(Value v) {
          llvm::none_of(type.getShape().drop_front(), ShapedType::isDynamic) && !elementsOf(v);
 }
 
+/// So many weights are in no cache of one core when their layer starts.
+static constexpr int64_t farWeights = 1 << 21;
+
 ConvKind nn::classifyConv(ConvOp op, const LayoutOptions &options) {
   if (!isActivation(op.getX()) || !isActivation(op.getY()) || !elementsOf(op.getW()) ||
       (op.getBias() && !elementsOf(op.getBias())))
@@ -53,8 +56,10 @@ ConvKind nn::classifyConv(ConvOp op, const LayoutOptions &options) {
     return ConvKind::Winograd;
   if (chosen == Knob::Structure::Direct)
     return ConvKind::Direct;
-  // A product of matrices saves more than the transforms do.
-  if (std::optional<Narrow> own = narrowOf(op, options); own && own->tile)
+  // A product of matrices saves more than the transforms do; and transformed weights are eight times as many
+  // bytes as bf16, which counts where they come from memory for each image.
+  if (std::optional<Narrow> own = narrowOf(op, options);
+      own && (own->tile || typeOf(op.getW()).getNumElements() >= farWeights))
     return ConvKind::Direct;
   if (!narrow && options.winograd && (w[2] == 3 || w[2] == 5) && w[3] == w[2] && all(op.getStrides(), 1) &&
       all(op.getDilations(), 1) && large)
