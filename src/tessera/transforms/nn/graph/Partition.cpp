@@ -132,7 +132,7 @@ static bool widensForReaders(Operation *op) {
     return nnOp && nnOp.getOpClass() == OpClass::Elementwise;
   };
   auto bits = [](Value v) { return getElementTypeOrSelf(v.getType()).getIntOrFloatBitWidth(); };
-  return isa<CastOp, DequantizeOp>(op) && bits(op->getResult(0)) > bits(op->getOperand(0)) &&
+  return isa<CastOp>(op) && bits(op->getResult(0)) > bits(op->getOperand(0)) &&
          llvm::all_of(op->getUsers(), isElementwise);
 }
 
