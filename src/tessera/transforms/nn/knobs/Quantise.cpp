@@ -47,6 +47,16 @@ bool PrecisionRewriter::wantsOnly(Value v, const Scale &scale) {
   });
 }
 
+// The same maxima of the narrow `x`, in front of or behind the pool.
+static PoolOp poolOf(OpBuilder &b, PoolOp pool, Value x) {
+  auto copy = cast<PoolOp>(b.clone(*pool));
+  copy->removeAttr(knobAttr);
+  copy->removeAttr(rangeAttr);
+  copy.getXMutable().assign(x);
+  copy.getY().setType(typeLike(pool.getY(), typeOf(x).getElementType()));
+  return copy;
+}
+
 Value PrecisionRewriter::quantised(Value v, const Scale &scale) {
   Value &known = bytes[{v, {llvm::bit_cast<uint32_t>(scale.factor), scale.zero}}];
   if (known)
@@ -60,12 +70,8 @@ Value PrecisionRewriter::quantised(Value v, const Scale &scale) {
   if (auto pool = dyn_cast_or_null<PoolOp>(def);
       pool && pool.getKind() == ReduceKind::max && wantsOnly(v, scale)) {
     Value x = quantised(pool.getX(), scale);
-    auto copy = cast<PoolOp>(b.clone(*pool));
-    copy->removeAttr(knobAttr);
-    copy->removeAttr(rangeAttr);
-    copy.getXMutable().assign(x);
+    PoolOp copy = poolOf(b, pool, x);
     copy.setIsUnsigned(true);
-    copy.getY().setType(typeLike(v, b.getI8Type()));
     result = copy.getY();
   } else if (auto reshape = dyn_cast_or_null<ReshapeOp>(def)) {
     Value x = quantised(reshape.getX(), scale);
@@ -127,12 +133,7 @@ Value PrecisionRewriter::narrowed(Value v, Type half) {
                                              pool.getKernel() != pool.getStrides() && wantsOnly(v, half)) {
     Value x = narrowed(pool.getX(), half);
     b.setInsertionPoint(pool);
-    auto copy = cast<PoolOp>(b.clone(*pool));
-    copy->removeAttr(knobAttr);
-    copy->removeAttr(rangeAttr);
-    copy.getXMutable().assign(x);
-    copy.getY().setType(typeLike(v, half));
-    return copy.getY();
+    return poolOf(b, pool, x).getY();
   }
   if (auto reshape = v.getDefiningOp<ReshapeOp>())
     return ReshapeOp::create(b, v.getLoc(), typeLike(v, half), narrowed(reshape.getX(), half),

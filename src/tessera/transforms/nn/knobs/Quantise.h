@@ -29,7 +29,7 @@ private:
   /// `v` in bytes, and rounded to a half type and back.
   Value quantised(Value v, const Scale &scale);
   Value rounded(Value v, Type half);
-  Value narrowed(Value v, Type half);
+  static Value narrowed(Value v, Type half);
   static Value widened(OpBuilder &b, Location loc, Value q, const Scale &scale);
   /// Whoever reads `v` wants it in bytes of this scale.
   static bool wantsOnly(Value v, const Scale &scale);
