@@ -124,3 +124,13 @@ def write_json(path, value):
         json.dump(value, f, indent=1)
         f.write("\n")
     os.replace(path + ".part", path)
+
+
+def record(path, rows):
+    """Puts rows into a file of results, with the machine's description. They replace those of the same suite, case, config and peer; the others stay."""
+    key = lambda r: (r["suite"], r["case"], r["config"], r["peer"])
+    new, old = {key(r) for r in rows}, []
+    if os.path.exists(path):
+        with open(path) as f:
+            old = [r for r in json.load(f)["rows"] if key(r) not in new]
+    write_json(path, {"machine": machine(), "rows": old + rows})

@@ -3,10 +3,10 @@
 """Does a promise of quality hold? Takes tuned networks, asks each configuration of their curves once for its answers on all test images, and then plays
 `install --loss` many times: each time with a goal of its own and a split of its own, the configuration is chosen on one part and judged on the other.
 
-    bench/approx/goals.py tuned.tsr=cifar10:DIR … [--goals 200] [--confidence 0.95] [--json F]
+    bench/approx/goals.py tuned.tsr=cifar10:DIR … [--goals 200] [--confidence 0.95] [--skip N] [--json F]
 
 A goal is broken when the paired loss on the part that the choice did not see is above it. What is printed is how often, and how much of the goals
-was spent. Answers are kept beside the tuned file and made once.
+was spent. Answers are kept beside the tuned file and made once. --skip 5000 leaves the images out that the suite approx tunes on; what is left is split.
 """
 import argparse
 import json
@@ -64,14 +64,14 @@ def upper_bound(lost, won, count, z):
     return (b - c) / n + z * math.sqrt(max(0.0, b + c - (b - c) ** 2 / n)) / n
 
 
-def play(networks, goals, confidence, seed):
+def play(networks, goals, confidence, seed, skip):
     """One row for each goal."""
     draw, z, rows = random.Random(seed), statistics.NormalDist().inv_cdf(confidence), []
     for _ in range(goals):
         name, configurations = draw.choice(networks)
         goal = draw.uniform(0.3, 3.0)
         exact = configurations[0][1]
-        order = list(range(len(exact)))
+        order = list(range(skip, len(exact)))
         draw.shuffle(order)
         parts = order[: len(order) // 2], order[len(order) // 2:]
 
@@ -94,6 +94,7 @@ def main():
     parser.add_argument("--goals", type=int, default=200)
     parser.add_argument("--confidence", type=float, default=0.95)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--skip", type=int, default=0, help="leave out the first N images")
     parser.add_argument("--build", default=os.path.join(os.path.dirname(os.path.dirname(HERE)), "build", "default"))
     parser.add_argument("--json", help="write the goals to this file")
     options = parser.parse_args()
@@ -102,7 +103,7 @@ def main():
     for item in options.networks:
         tuned, data = item.split("=", 1)
         networks.append((os.path.basename(tuned), answers(tessera, tuned, data)))
-    rows = play(networks, options.goals, options.confidence, options.seed)
+    rows = play(networks, options.goals, options.confidence, options.seed, options.skip)
     broken = [r for r in rows if r["loss"] > r["goal"]]
     print(f"{len(broken)} of {len(rows)} goals broken ({100 * len(broken) / len(rows):.1f} %); "
           f"of a goal of {statistics.mean(r['goal'] for r in rows):.2f} points {statistics.mean(r['loss'] for r in rows):.2f} were spent, "
@@ -110,7 +111,8 @@ def main():
     for row in broken:
         print(f"  {row['network']}: goal {row['goal']:.2f}, lost {row['loss']:.2f}")
     if options.json:
-        measure.write_json(options.json, rows)
+        measure.write_json(options.json, {"machine": measure.machine(), "goals": len(rows), "broken": len(broken), "confidence": options.confidence, "seed": options.seed,
+                                          "skip": options.skip, "rows": rows})
     return 0
 
 

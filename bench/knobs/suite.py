@@ -2,7 +2,8 @@
 """The suite knobs: one layer of a network under each of its knobs, against the same layer in f32, fast and strict; and a node of a graph likewise.
 
 Each row's ratio is what the knob gains on that layer (peer_ms / ours_ms). Programs are measured in turn, a short run of each in a round. Knobs that
-only serve to study errors (docs/knobs.md) are shown with the rest: their ratio is about 1 or below.
+only serve to study errors (docs/knobs.md) are shown with the rest: their ratio is about 1 or below. A sum of two layers has its knob alone, while the layers
+are f32, and throughout, against the same narrow layers with a sum in f32 (`f32-sum`).
 """
 import array
 import json
@@ -13,7 +14,8 @@ import subprocess
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# name: (kind, input, weights, strides, pad). 3x3 and 1x1 layers of the size that residual networks have, a depthwise one, a product, a pool, a mean.
+# name: (kind, input, weights, strides, pad). 3x3 and 1x1 layers of the size that residual networks have, a depthwise one, a product, a pool, a mean,
+# and sums of two layers' results: the sum's knob says how the result waits that was computed first.
 LAYERS = {
     "conv3x3-64-32x32": ("conv", "?x64x32x32", "64x64x3x3", 1, 1),
     "conv3x3-256-8x8": ("conv", "?x256x8x8", "256x256x3x3", 1, 1),
@@ -23,7 +25,10 @@ LAYERS = {
     "product-1024": ("matmul", "?x1024", "1024x1024", 1, 0),
     "pool2x2-64-32x32": ("pool", "?x64x32x32", "2x2", 2, 0),
     "mean-256-16x16": ("reduce", "?x256x16x16", "", 1, 0),
+    "sum-64-32x32": ("sum", "?x64x32x32", "64x64x1x1", 1, 0),
+    "sum-256-56x56": ("sum", "?x64x56x56", "256x64x1x1", 1, 0),
 }
+BATCHES = {"sum-256-56x56": 16}  # so large that what waits for the sum leaves the caches; the others take --batch
 # name: body of an instance, how results are collected.
 BLUR = """    %one = arith.constant 1 : index
     %zero = arith.constant 0 : index
@@ -41,6 +46,7 @@ BLUR = """    %one = arith.constant 1 : index
     %m = arith.mulf %t, %third : f32
     %v = math.exp %m : f32"""
 NODES = {"node-blur-1024x1024": (BLUR, "tensor<1024x1024xf32>"), "node-sum-1024x1024": (BLUR, "f32 reduce<addf>")}
+PEERS = {"f32-fast": [], "f32-strict": ["--mode", "strict"]}
 KNOBS = ["f16", "bf16", "int8", "int4", "perforate-rows:1/2@0", "perforate-rows:1/3@0", "perforate-rows:1/4@0", "perforate-cols:1/2@0", "perforate-both:1/2@0",
          "bf16+perforate-rows:1/2@0", "int8+perforate-rows:1/2@0", "int8+perforate-both:1/2@0", "sample-filter:1/2@0", "sample:1/2@0", "sample:1/4@0", "prune:2/4", "prune-blocks:0.5",
          "perforate-rows:3/4@0", "perforate-rows:7/8@0", "cubic-rows:1/2@0", "cubic-rows:3/4@0", "cubic-rows:7/8@0",
@@ -50,6 +56,7 @@ KNOBS = ["f16", "bf16", "int8", "int4", "perforate-rows:1/2@0", "perforate-rows:
 def add_options(parser):
     parser.add_argument("--batch", type=int, default=1, help="images; on a machine that others use, runs longer than a time slice look slower than they are")
     parser.add_argument("--knobs", default="", help="knobs, separated by commas; default: one of each kind")
+    parser.add_argument("--layers", dest="nets", default="", help="layers, separated by commas; default: all. Their rows are recorded, those of the others stay")
 
 
 def graph(x, result, text):
@@ -114,8 +121,12 @@ def program(kind, x, w, stride, pad):
     operands = f"{types[0]}, {types[1]}" if kind == "matmul" else f"({types[0]}, {types[1]})"
     mnemonic = "matmul" if kind == "matmul" else "conv"
     draw = random.Random(1)
-    numbers = array.array("f", (draw.uniform(-0.1, 0.1) for _ in range(math.prod(shape)))).tobytes().hex().upper()
-    return graph(x, types[2], f"""%w = arith.constant dense<"0x{numbers}"> : {types[1]}
+    numbers = lambda: array.array("f", (draw.uniform(-0.1, 0.1) for _ in range(math.prod(shape)))).tobytes().hex().upper()
+    if kind == "sum":
+        return graph(x, types[2], "\n    ".join(f"""%w{name} = arith.constant dense<"0x{numbers()}"> : {types[1]}
+    %{name} = nn.conv %a, %w{name} {{{", ".join([f'nn.name = "{name}"', *attributes[1:]])}}} : {operands} -> {types[2]}""" for name in ("first", "second")) + f"""
+    %1 = nn.binary add %first, %second {{{", ".join(attributes[:2])}}} : {types[2]}, {types[2]} -> {types[2]}""")
+    return graph(x, types[2], f"""%w = arith.constant dense<"0x{numbers()}"> : {types[1]}
     %1 = nn.{mnemonic} %a, %w {{{", ".join(attributes)}}} : {operands} -> {types[2]}""")
 
 
@@ -133,34 +144,40 @@ def reports(options):
     found, failures = [], []
     wanted = [k for k in options.knobs.split(",") if k] or KNOBS
     texts = {name: program(*layer) for name, layer in LAYERS.items()} | {name: node(*parts) for name, parts in NODES.items()}
+    layers = [n for n in options.nets.split(",") if n] or texts
+    failures += [f"unknown '{n}'; there are: {', '.join(texts)}" for n in layers if n not in texts]
     for name, text in texts.items():
-        if options.only not in name:
+        if options.only not in name or name not in layers:
             continue
         base = os.path.join(work, name)
         with open(base + ".mlir", "w", encoding="utf-8") as file:
             file.write(text)
-        programs = {"f32-fast": [], "f32-strict": ["--mode", "strict"]}
+        programs = dict(PEERS)
         try:
             call([tessera, "compile", base + ".mlir", "-o", base + ".tsr"])
             operation = next(op for op in json.loads(call([tessera, "explain", base + ".tsr", "--knobs", "--json"])) if op["name"] == "layer")
             has = operation["knobs"]
             ranks = [k for k in has if k.startswith("low-rank")]
             programs.update({knob: ["--knobs", "layer=" + knob] for knob in wanted + (ranks if not options.knobs else []) if knob in has})
+            pairs = [(knob, knob, peer, peer) for knob in programs for peer in PEERS if knob not in PEERS]
+            for knob in [k for k in programs if name.startswith("sum-") and k not in PEERS]:
+                layers_alone = f"first={knob},second={knob}"
+                programs.update({knob + "-layers": ["--knobs", layers_alone], knob + "-throughout": ["--knobs", f"{layers_alone},layer={knob}"]})
+                pairs.append((knob + "-throughout", knob + " throughout", knob + "-layers", "f32-sum"))
             for knob, flags in programs.items():
                 call([tessera, "install", base + ".tsr", "-o", f"{base}-{knob.replace('/', '_')}.tsx", *flags])
         except RuntimeError as error:
             failures.append(f"{name}: {error}")
             continue
+        batch = BATCHES.get(name, options.batch)
         for threads in options.threads:
             times = {knob: [] for knob in programs}
             for _ in range(options.rounds):
                 for knob in programs:
                     answer = call([tessera, "bench", f"{base}-{knob.replace('/', '_')}.tsx", "--threads", str(threads), "--seconds", "0.1", "--json", "-",
-                                   *([] if name in NODES else ["--batch", str(options.batch)])])
+                                   *([] if name in NODES else ["--batch", str(batch)])])
                     times[knob].append(json.loads(answer)["best_ms"])
-            for knob in programs:
-                for peer in ("f32-fast", "f32-strict"):
-                    if knob not in ("f32-fast", "f32-strict"):
-                        found.append({"case": name, "config": f"{knob}, batch {options.batch}, {threads} thread{'s' if threads > 1 else ''}",
-                                      "peer": peer, "ours": times[knob], "peer_times": times[peer]})
+            for knob, config, other, peer in pairs:
+                found.append({"case": name, "config": f"{config}, batch {batch}, {threads} thread{'s' if threads > 1 else ''}",
+                              "peer": peer, "ours": times[knob], "peer_times": times[other]})
     return found, failures
