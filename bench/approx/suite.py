@@ -41,6 +41,7 @@ def add_options(parser):
     parser.add_argument("--half", type=int, default=5000, help="samples to tune with; as many after them test")
     parser.add_argument("--peers", default="", help="conversions of OpenVINO, default: " + ", ".join(OPENVINO) + "; '-': none")
     parser.add_argument("--again", action="store_true", help="tune anew what an earlier run tuned")
+    parser.add_argument("--cpu", default="", help="install for this CPU of LLVM's instead of the machine's own, e.g. haswell for AVX2 alone; no peers")
 
 
 def newer(path, than):
@@ -84,6 +85,9 @@ class Run:
 
     def install(self, target, tuned, *words):
         """Installs unless it was done by this compiler before."""
+        if getattr(self.options, "cpu", ""):
+            root, end = os.path.splitext(target)
+            target, words = f"{root}-{self.options.cpu}{end}", (*words, "--cpu", self.options.cpu)
         if not newer(target, tuned) or not newer(target, self.tessera + "-compiler"):
             self.call("install", tuned, "-o", target, *words)
         return target
@@ -106,9 +110,8 @@ class Run:
         """Our own plain conversions, from the ranges that tuning found."""
         files = {}
         for precision in PLAIN:
-            target = self.path(net, f"plain-{precision}.tsx")
             try:
-                files[f"plain-{precision}"] = self.install(target, tuned, "--knobs", f"all={precision}")
+                files[f"plain-{precision}"] = self.install(self.path(net, f"plain-{precision}.tsx"), tuned, "--knobs", f"all={precision}")
             except RuntimeError as error:
                 self.failures.append(f"tessera-plain {net}: {error}")
         return files
@@ -164,19 +167,21 @@ class Run:
                 evals[configuration] = self.held_back(net, installed, configuration)
         files.update(self.plain(net, tuned))
         workers = {name: self.load(net, "tessera", path, threads) for name, path in files.items()}
-        for engine in [p for p in self.options.peers.split(",") if p and p != "-"] if self.options.peers else OPENVINO:
+        peers = "-" if self.options.cpu else self.options.peers
+        for engine in [p for p in peers.split(",") if p and p != "-"] if peers else OPENVINO:
             path = self.openvino(net, engine, model)
             workers[engine] = path and self.load(net, engine, path, threads)
         workers = {name: worker for name, worker in workers.items() if worker}
         self.rounds(workers)
         best = lambda prefix: min((w for n, w in workers.items() if n.startswith(prefix) and w.rounds), key=lambda w: w.best, default=None)
         peers = {"tessera-f32": workers.get("tessera-f32"), "tessera-plain": best("plain-"), "openvino-best": best("openvino-")}
+        config = f"batch {BATCH}, {threads} threads" + (f", {self.options.cpu}" if self.options.cpu else "")
         for loss in losses:
             ours, answer = workers.get(given[loss]), evals[given[loss]]
             for peer, other in peers.items():
                 if not ours or not other or not ours.rounds or not other.rounds:
                     continue
-                self.rows.append({"case": f"{net} loss {loss}", "config": f"batch {BATCH}, {threads} threads", "peer": peer, "ours": ours.rounds,
+                self.rows.append({"case": f"{net} loss {loss}", "config": config, "peer": peer, "ours": ours.rounds,
                                   "peer_times": other.rounds, "ours_best": ours.best, "peer_best": other.best,
                                   "more": {"loss": float(loss), "measured_loss": answer.get("loss", 0.0), "loss_hi": answer.get("loss_hi", 0.0),
                                            "quality": answer["percent"], "configuration": given[loss],

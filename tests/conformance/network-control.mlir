@@ -48,6 +48,79 @@ dfg.graph @loop(%x: tensor<?x4xf32>) -> (y: tensor<?x4xf32>) {
   dfg.return %0 : tensor<?x4xf32>
 }
 
+// The same with a tensor from outside in each step, by way of a branch, and what each step was given kept for the
+// next.
+dfg.graph @loop_outside(%x: tensor<?x4xf32>) -> (y: tensor<?x4xf32>, was: tensor<?x4xf32>) {
+  %0:2 = dfg.node @net (%a = %x : tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>) {
+    %c0 = arith.constant 0 : i64
+    %c1 = arith.constant 1 : i64
+    %c9 = arith.constant 9 : i64
+    %most = arith.constant dense<100.0> : tensor<f32>
+    %few = arith.constant dense<5.0> : tensor<f32>
+    %true = arith.constant true
+    %start = nn.softmax %a {axis = 1 : i64} : tensor<?x4xf32> -> tensor<?x4xf32>
+    %1:4 = scf.while (%v = %start, %w = %a, %i = %c0, %going = %true) : (tensor<?x4xf32>, tensor<?x4xf32>, i64, i1) -> (tensor<?x4xf32>, tensor<?x4xf32>, i64, i1) {
+      %2 = arith.cmpi slt, %i, %c9 : i64
+      %3 = arith.andi %2, %going : i1
+      scf.condition(%3) %v, %w, %i, %going : tensor<?x4xf32>, tensor<?x4xf32>, i64, i1
+    } do {
+    ^bb0(%v: tensor<?x4xf32>, %w: tensor<?x4xf32>, %i: i64, %going: i1):
+      %2 = nn.reduce sum %v {axes = array<i64: 0, 1>} : tensor<?x4xf32> -> tensor<f32>
+      %3 = nn.binary lt %2, %few : tensor<f32>, tensor<f32> -> tensor<i1>
+      %flag = tensor.extract %3[] : tensor<i1>
+      %4 = scf.if %flag -> (tensor<?x4xf32>) {
+        %8 = nn.binary sub %v, %a : tensor<?x4xf32>, tensor<?x4xf32> -> tensor<?x4xf32>
+        scf.yield %8 : tensor<?x4xf32>
+      } else {
+        %8 = nn.binary add %w, %v : tensor<?x4xf32>, tensor<?x4xf32> -> tensor<?x4xf32>
+        scf.yield %8 : tensor<?x4xf32>
+      }
+      %5 = nn.reduce sum %4 {axes = array<i64: 0, 1>} : tensor<?x4xf32> -> tensor<f32>
+      %6 = nn.binary lt %5, %most : tensor<f32>, tensor<f32> -> tensor<i1>
+      %7 = arith.addi %i, %c1 : i64
+      %more = tensor.extract %6[] : tensor<i1>
+      scf.yield %4, %v, %7, %more : tensor<?x4xf32>, tensor<?x4xf32>, i64, i1
+    }
+    dfg.yield %1#0, %1#1 : tensor<?x4xf32>, tensor<?x4xf32>
+  }
+  dfg.return %0#0, %0#1 : tensor<?x4xf32>, tensor<?x4xf32>
+}
+
+// A loop in a loop; neither takes a step when the sum is above zero.
+dfg.graph @loops(%x: tensor<?x4xf32>) -> (y: tensor<?x4xf32>) {
+  %0 = dfg.node @net (%a = %x : tensor<?x4xf32>) -> tensor<?x4xf32> {
+    %c0 = arith.constant 0 : i64
+    %c1 = arith.constant 1 : i64
+    %c3 = arith.constant 3 : i64
+    %zero = arith.constant dense<0.0> : tensor<f32>
+    %sum = nn.reduce sum %a {axes = array<i64: 0, 1>} : tensor<?x4xf32> -> tensor<f32>
+    %below = nn.binary lt %sum, %zero : tensor<f32>, tensor<f32> -> tensor<i1>
+    %going = tensor.extract %below[] : tensor<i1>
+    %1:2 = scf.while (%v = %a, %i = %c0) : (tensor<?x4xf32>, i64) -> (tensor<?x4xf32>, i64) {
+      %2 = arith.cmpi slt, %i, %c3 : i64
+      %3 = arith.andi %2, %going : i1
+      scf.condition(%3) %v, %i : tensor<?x4xf32>, i64
+    } do {
+    ^bb0(%v: tensor<?x4xf32>, %i: i64):
+      %2:2 = scf.while (%w = %v, %j = %c0) : (tensor<?x4xf32>, i64) -> (tensor<?x4xf32>, i64) {
+        %4 = arith.cmpi slt, %j, %i : i64
+        scf.condition(%4) %w, %j : tensor<?x4xf32>, i64
+      } do {
+      ^bb0(%w: tensor<?x4xf32>, %j: i64):
+        %4 = nn.binary add %a, %w : tensor<?x4xf32>, tensor<?x4xf32> -> tensor<?x4xf32>
+        %5 = arith.addi %j, %c1 : i64
+        scf.yield %4, %5 : tensor<?x4xf32>, i64
+      }
+      %3 = nn.binary add %2#0, %a : tensor<?x4xf32>, tensor<?x4xf32> -> tensor<?x4xf32>
+      %6 = arith.addi %i, %c1 : i64
+      scf.yield %3, %6 : tensor<?x4xf32>, i64
+    }
+    %2 = nn.binary sub %1#0, %a : tensor<?x4xf32>, tensor<?x4xf32> -> tensor<?x4xf32>
+    dfg.yield %2 : tensor<?x4xf32>
+  }
+  dfg.return %0 : tensor<?x4xf32>
+}
+
 dfg.graph @classify(%x: tensor<?x10xf32>) -> (y: tensor<?xi64>) {
   %0 = dfg.node @net (%a = %x : tensor<?x10xf32>) -> tensor<?xi64> {
     %1 = nn.softmax %a {axis = 1 : i64} : tensor<?x10xf32> -> tensor<?x10xf32>

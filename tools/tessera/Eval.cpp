@@ -25,7 +25,7 @@ struct EvalOptions {
   OpenOptions open;
   std::string data, normalise, output, goal, log, correct;
   int64_t limit = 0, skip = 0, batch = 0;
-  double atLeast = -1;
+  double atLeast = -1, seconds = 0;
   bool json = false;
 };
 
@@ -39,6 +39,7 @@ struct Samples {
 
 struct Evaluated {
   std::vector<uint8_t> correct;
+  size_t different = 0; ///< samples; the others are these again, in the same order
   uint64_t nanoseconds = 0;
   EnergyReading energy;
 };
@@ -59,7 +60,9 @@ static Result<Samples> chooseSamples(const EvalOptions &options) {
   return samples;
 }
 
-static Result<Evaluated> evaluate(Pilot &pilot, const EvalOptions &options, const Samples &samples) {
+// Each sample once, or for so many seconds as often as that takes.
+static Result<Evaluated> evaluate(Pilot &pilot, const EvalOptions &options, const Samples &samples,
+                                  double seconds) {
   Program &program = pilot.first();
   const ProgramPlan &plan = program.plan();
   TESSERA_ASSIGN(tune::Normalisation norm, tune::parseNormalisation(options.normalise));
@@ -78,8 +81,17 @@ static Result<Evaluated> evaluate(Pilot &pilot, const EvalOptions &options, cons
   EnergyMeter meter;
   meter.begin();
   const bool progress = isatty(STDERR_FILENO);
-  for (int64_t begin = 0; begin < count; begin += batch) {
-    const int64_t now = std::min(batch, count - begin);
+  std::vector<int32_t> labels;
+  const uint64_t start = nowNanoseconds();
+  // What is repeated has whole batches only: one that is shorter says nothing about a goal.
+  const int64_t pass = seconds > 0 && count > batch ? count - count % batch : count;
+  auto goesOn = [&](int64_t done) {
+    return seconds > 0 && done ? static_cast<double>(nowNanoseconds() - start) < 1e9 * seconds : done < pass;
+  };
+  int64_t done = 0;
+  for (int64_t now = 0; goesOn(done); done += now) {
+    const int64_t begin = done % pass;
+    now = std::min(batch, pass - begin);
     TESSERA_ASSIGN(
         BufferRef input,
         feed.batch(std::span(samples.items).subspan(static_cast<size_t>(begin), static_cast<size_t>(now))));
@@ -92,31 +104,35 @@ static Result<Evaluated> evaluate(Pilot &pilot, const EvalOptions &options, cons
     work.bytes += launch.bytes;
     TESSERA_TRY(
         tune::appendScores(*outputs[out], plan.outputs[out].name, fixed >= 0 ? fixed : now, now, scores));
+    labels.insert(labels.end(), samples.labels.begin() + begin, samples.labels.begin() + begin + now);
     if (progress)
       std::fprintf(stderr, "\r%lld of %lld ", static_cast<long long>(begin + now),
                    static_cast<long long>(count));
   }
+  result.different = static_cast<size_t>(std::min(done, pass));
   if (progress)
     std::fprintf(stderr, "\r%40s\r", "");
   result.energy =
       meter.end(work.flops, work.bytes, static_cast<double>(result.nanoseconds) * 1e-9, program.threads());
-  result.correct = tune::correctItems(scores, samples.labels);
+  result.correct = tune::correctItems(scores, labels);
   return result;
 }
 
 // The same samples under the exact program of a tuned file; nothing where there is none, or it is the one.
-static Result<std::optional<tune::PairedLoss>> lossAgainstBaseline(Program &program,
-                                                                   const EvalOptions &options,
-                                                                   const Samples &samples,
-                                                                   std::span<const uint8_t> correct) {
+static Result<std::optional<tune::PairedLoss>>
+lossAgainstBaseline(Program &program, const EvalOptions &options, Samples &samples, const Evaluated &found) {
   TESSERA_ASSIGN(std::optional<tune::Curve> curve, tune::readCurve(program.module().file()));
   if (!curve || (options.goal.empty() && program.plan().name == curve->network))
     return std::optional<tune::PairedLoss>();
   TESSERA_ASSIGN(std::shared_ptr<Program> exact,
                  Program::open(program.sharedModule(), curve->network, program.options()));
   Pilot alone(exact);
-  TESSERA_ASSIGN(Evaluated before, evaluate(alone, options, samples));
-  return std::optional(tune::pairedLoss(before.correct, correct));
+  samples.items.resize(found.different);
+  TESSERA_ASSIGN(Evaluated once, evaluate(alone, options, samples, /*seconds=*/0));
+  std::vector<uint8_t> before(found.correct.size());
+  for (size_t i = 0; i < before.size(); ++i)
+    before[i] = once.correct[i % once.correct.size()];
+  return std::optional(tune::pairedLoss(before, found.correct));
 }
 
 static Status evalCommand(EvalOptions &options) {
@@ -130,17 +146,21 @@ static Status evalCommand(EvalOptions &options) {
   } else if (!options.log.empty()) {
     return fail(StatusCode::InvalidArgument, "--log: without --goal there is nothing to decide");
   }
-  TESSERA_ASSIGN(Evaluated found, evaluate(pilot, options, samples));
+  if (options.seconds > 0 && options.goal.empty())
+    return fail(StatusCode::InvalidArgument, "--seconds: without --goal each sample is looked at once");
+  TESSERA_ASSIGN(Evaluated found, evaluate(pilot, options, samples, options.seconds));
   if (!options.correct.empty()) {
     const int64_t shape[] = {static_cast<int64_t>(found.correct.size())};
     TESSERA_TRY(writeNpy(options.correct, NpyType::U1, shape, std::as_bytes(std::span(found.correct))));
   }
   TESSERA_ASSIGN(std::optional<tune::PairedLoss> loss,
-                 lossAgainstBaseline(*program, options, samples, found.correct));
+                 lossAgainstBaseline(*program, options, samples, found));
   const auto count = static_cast<int64_t>(found.correct.size());
   const int64_t right = std::count(found.correct.begin(), found.correct.end(), 1);
   const double rate = 100.0 * static_cast<double>(right) / static_cast<double>(count);
-  const tune::Interval interval = tune::wilson(right, count);
+  // A sample that is seen again says little more: intervals are those of so many different ones.
+  const int64_t times = count / static_cast<int64_t>(found.different);
+  const tune::Interval interval = tune::wilson(right / times, count / times);
   const double joules = found.energy.joules / static_cast<double>(count);
   char against[160] = "";
   if (loss)
@@ -149,8 +169,9 @@ static Status evalCommand(EvalOptions &options) {
         options.json ? ", \"loss\": %.4f, \"loss_hi\": %.4f, \"lost\": %lld, \"won\": %lld"
                      : "loss against the exact program: %.2f points (with 95 %% confidence below %.2f): %lld "
                        "answers lost, %lld won\n",
-        100 * loss->loss(), 100 * loss->upperBound(), static_cast<long long>(loss->lost),
-        static_cast<long long>(loss->won));
+        100 * loss->loss(),
+        100 * tune::PairedLoss{loss->count / times, loss->lost / times, loss->won / times}.upperBound(),
+        static_cast<long long>(loss->lost), static_cast<long long>(loss->won));
   if (options.json)
     std::printf("{\"program\": %s, \"data\": %s, \"metric\": \"top-1\", \"count\": %lld, \"right\": %lld, "
                 "\"percent\": %.4f, \"low\": %.4f, \"high\": %.4f, \"ms_per_sample\": %.6g, "
@@ -204,6 +225,10 @@ void addEval(CLI::App &app, Action &action) {
   command->add_option(
       "--log", options->log,
       "with --goal: write what each batch took and why another configuration was taken, as JSON");
+  command
+      ->add_option("--seconds", options->seconds,
+                   "with --goal: look at the samples for so long, again where they do not suffice")
+      ->check(CLI::Range(0.0, 1e6));
   command->add_option("--correct", options->correct,
                       "write 1 for each sample that it gets right, 0 for each other, to this .npy file");
   command->add_option("--at-least", options->atLeast, "fail when top-1 is below this percentage")

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 
 namespace tessera::tool {
@@ -63,6 +64,9 @@ Result<uint64_t> Pilot::launch(std::span<Buffer *const> inputs, std::span<Buffer
   warm = true;
   monitor->inform(*controller, nowNanoseconds());
   const size_t point = controller->choose();
+  // With a quota, batches take even times only where no more threads run than it pays for.
+  if (std::optional<double> quota = monitor->sample(nowNanoseconds()).quota)
+    programs[point]->limitThreads(static_cast<unsigned>(std::ceil(*quota - 0.05)));
   const uint64_t start = nowNanoseconds();
   TESSERA_TRY(programs[point]->launch(inputs, outputs));
   const uint64_t taken = nowNanoseconds() - start;

@@ -7,6 +7,18 @@
 
 namespace tessera {
 
+// Logarithms and their variances. A machine drifts by 1 % from one batch to the next, and a point is within
+// some 4 % of where the curve has it against the others. How much batches scatter is learnt.
+static constexpr double drift = 0.01 * 0.01, pointDoubt = 0.04 * 0.04, pointDrift = 1e-6;
+static constexpr double firstNoise = 0.05 * 0.05, unknown = 0.3 * 0.3;
+// Batches: until the estimate after a change is good, the least stay on a point, and how long a point that
+// was late is left alone at first and at most.
+static constexpr int settlingBatches = 4, leastStay = 8;
+static constexpr int64_t firstWait = 32, longestWait = 1 << 14;
+static constexpr size_t window = 128, enough = 32;
+// So many late batches beyond what the goal allows show that a point does not hold it.
+static constexpr double lateLimit = 2;
+
 Result<ControlGoal> parseGoal(const std::string &text, int64_t batch) {
   struct Form {
     const char *name, *unit;
@@ -51,24 +63,35 @@ Result<Controller> Controller::create(std::vector<ControlPoint> points, ControlG
   if (points.empty())
     return fail(StatusCode::InvalidArgument,
                 "no point of the curve is within the floor of quality; allow more loss");
-  Controller controller(std::move(points), goal);
-  controller.correction.assign(controller.points.size(), 1);
-  controller.tail = 1 + goal.margin;
-  return controller;
+  return Controller(std::move(points), goal);
 }
 
-double Controller::base(size_t point) const {
-  return (goal.kind == ControlGoal::MeanEnergy ? points[point].joules : points[point].ms) * correction[point];
+Controller::Controller(std::vector<ControlPoint> given, ControlGoal goal)
+    : points(std::move(given)), goal(goal), learnt(points.size(), {0, pointDoubt, 0, firstWait}),
+      doubt(unknown), noise(firstNoise), tail(1 + goal.margin), settling(settlingBatches) {}
+
+double Controller::scale() const { return std::exp(slowness); }
+
+void Controller::conditionsChanged(const std::string &what, bool certain) {
+  changed = what;
+  changedUntil = batches + leastStay;
+  if (certain)
+    certainUntil = changedUntil;
 }
 
-double Controller::expected(size_t point) const { return base(point) * slowness; }
+double Controller::figure(size_t point) const {
+  return goal.kind == ControlGoal::MeanEnergy ? points[point].joules : points[point].ms;
+}
 
-// The first point expected to stay within `limit`; those more exact than the current one must stay within
-// `stricter` times that. The fastest when none does.
-size_t Controller::mostExact(double limit, double stricter) const {
+double Controller::expected(size_t point) const {
+  return figure(point) * std::exp(slowness + learnt[point].correction);
+}
+
+// The first point expected to stay within `limit`; the fastest when none does.
+size_t Controller::mostExact(double limit) const {
   size_t fastest = 0;
   for (size_t i = 0; i < points.size(); ++i) {
-    if (expected(i) <= limit * (i < current ? stricter : 1))
+    if (expected(i) <= limit)
       return i;
     if (expected(i) < expected(fastest))
       fastest = i;
@@ -76,18 +99,55 @@ size_t Controller::mostExact(double limit, double stricter) const {
   return fastest;
 }
 
+// The most exact point that meets the deadline in the goal's share of batches, as far as they scatter. The
+// estimate decides while the machine is new. Afterwards a point is left when batches are late, not when the
+// estimate says that they might be, and one more exact is tried when the estimate says that it fits.
+size_t Controller::chooseForDeadline() {
+  if (settling == settlingBatches)
+    return mostExact(goal.value / tail);
+  if (settling > 0)
+    return std::max(current, mostExact(goal.value / tail));
+  if (late >= lateLimit)
+    return moveOn();
+  if (batches - arrived < leastStay)
+    return current;
+  for (size_t i = 0; i < current; ++i) {
+    // A point that has not been seen on this machine gets the benefit of the doubt, once.
+    const double hoped = expected(i) * std::exp(-std::sqrt(learnt[i].doubt));
+    if (batches < learnt[i].retryAt || hoped * tail > goal.value * (1 - goal.hysteresis))
+      continue;
+    cause = "a more exact configuration is expected to be in time";
+    return i;
+  }
+  return current;
+}
+
+// Away from a point that is late too often. It is left alone for a while, and for longer each time that it
+// fails soon after it was taken, so that two points do not swing.
+size_t Controller::moveOn() {
+  late = 0;
+  if (current + 1 == points.size())
+    return current;
+  cause = "too many batches are late";
+  if (batches < changedUntil)
+    cause += ": " + changed;
+  Learnt &own = learnt[current];
+  own.wait = batches - arrived < 8 * own.wait ? std::min(2 * own.wait, longestWait) : firstWait;
+  for (size_t i = 0; i <= current; ++i)
+    learnt[i].retryAt = std::max(learnt[i].retryAt, batches + own.wait);
+  return std::max(current + 1, mostExact(goal.value / tail));
+}
+
 size_t Controller::choose() {
   size_t pick;
   bool turn = false;
   if (goal.kind == ControlGoal::Deadline) {
-    // The most exact point that meets the deadline in nearly all batches, as far as they scatter. A step back
-    // towards exactness needs more room, so that noise does not make the choice swing.
-    pick = mostExact(goal.value / tail, 1 - goal.hysteresis);
+    pick = chooseForDeadline();
   } else {
     // A mean: the most exact point that the goal and what has been saved can pay for. Neighbours then
     // alternate by themselves. Savings are spent over several batches, and only so many are kept, so that a
     // calm hour does not pay for a slow minute.
-    pick = mostExact(goal.value + credit / 8, 1);
+    pick = mostExact(goal.value + credit / 8);
     turn = pick == lowerTurn || pick == lowerTurn + 1;
     if (!turn)
       lowerTurn = pick > current ? pick - 1 : pick;
@@ -96,49 +156,94 @@ size_t Controller::choose() {
   if (justAdapted) {
     if (log.size() >= 1000)
       log.erase(log.begin(), log.begin() + 500);
-    log.push_back({batches, current, pick, slowness, cause});
+    log.push_back({batches, current, pick, scale(), cause});
+  }
+  if (pick != current) {
+    arrived = batches;
+    late = 0;
   }
   current = pick;
   return pick;
 }
 
 void Controller::observe(size_t point, double ms, double joules) {
-  double figure = goal.kind == ControlGoal::MeanEnergy ? joules : ms;
+  const double seen = goal.kind == ControlGoal::MeanEnergy ? joules : ms;
   ++batches;
   lossSum += points[point].loss;
-  if (!(figure > 0))
+  if (!(seen > 0))
     return;
-  double seen = figure / base(point);
   if (goal.kind != ControlGoal::Deadline)
-    credit = std::clamp(credit + goal.value - figure, -16 * goal.value, 16 * goal.value);
-  double ratio = seen / slowness, gate = std::max(1.25, 1.1 * tail);
-  if (ratio > gate || ratio < 1 / gate) {
+    credit = std::clamp(credit + goal.value - seen, -16 * goal.value, 16 * goal.value);
+  else
+    late = std::max(0.0, late + (seen > goal.value) - (1 - goal.share));
+
+  Learnt &own = learnt[point];
+  const double residual = std::log(seen / expected(point)), variance = doubt + own.doubt + noise;
+  const double gate = std::max(std::clamp(3 * std::sqrt(noise), std::log(1.25), std::log(1.6)),
+                               doubt >= unknown ? 3 * std::sqrt(variance) : 0);
+  if (std::fabs(residual) > gate) {
     // One slow batch is an accident, unless the machine is known to have changed; the second in a row is
-    // another machine. A deadline cannot wait for the third. The change may have come within the first of
-    // the two, so the slower one tells more.
-    if (++outliers >= 2 || !changed.empty()) {
-      cause = ratio > 1 ? "the machine has become slower" : "the machine has become faster";
-      if (!changed.empty())
-        cause += ": " + changed;
-      slowness = outliers >= 2 ? std::max(seen, lastSeen) : seen;
-      changed.clear();
-      outliers = 0;
-      return;
-    }
-  } else {
-    outliers = 0;
-    double before = slowness;
-    slowness += 0.15 * (seen - slowness);
-    // What this point's figure says beyond the machine's slowness belongs to the point: the curve was
-    // measured on another day.
-    correction[point] = std::clamp(correction[point] * (1 + 0.05 * (seen / slowness - 1)), 0.5, 2.0);
-    cause = slowness > before ? "batches take longer than expected" : "batches take less than expected";
-    if (!changed.empty() && std::fabs(ratio - 1) > 0.05)
-      cause += ": " + changed;
+    // another machine. A deadline cannot wait for the third. Nothing is lost by looking twice whether it has
+    // become faster: with a quota, batches that find it unused are much faster than others.
+    outliers = residual > 0 ? std::max(outliers, 0) + 1 : std::min(outliers, 0) - 1;
+    if (outliers >= 2 || outliers <= -4 || (residual > 0 && batches <= certainUntil))
+      anotherMachine(residual);
+    else
+      remember(seen / expected(point));
+    return;
   }
-  lastSeen = seen;
-  // Up by much when a batch exceeds it, down by little when none does: it settles where 4 in 100 exceed it.
-  tail = std::clamp(tail + 0.02 * (ratio > tail ? 0.96 : -0.04), 1 + goal.margin, 2.0);
+  outliers = 0;
+  // A Kalman filter for the machine and this point. Early on the machine explains what is seen; once its
+  // slowness is known, what a point takes beyond it is the point's.
+  cause = residual > 0 ? "batches take longer than expected" : "batches take less than expected";
+  if (batches <= changedUntil && std::fabs(residual) > 0.05)
+    cause += ": " + changed;
+  if (settling == 0)
+    remember(seen / expected(point));
+  else
+    --settling;
+  noise = std::clamp(noise + 0.03 * (residual * residual - noise), 0.02 * 0.02, 0.2 * 0.2);
+  slowness += doubt / variance * residual;
+  own.correction = std::clamp(own.correction + own.doubt / variance * residual, -0.7, 0.7);
+  doubt += drift - doubt * doubt / variance;
+  own.doubt += pointDrift - own.doubt * own.doubt / variance;
+}
+
+// Points may stand otherwise to each other now. How batches scatter is kept as a first guess.
+void Controller::anotherMachine(double residual) {
+  const bool slower = residual > 0;
+  cause = slower ? "the machine has become slower" : "the machine has become faster";
+  if (batches <= changedUntil)
+    cause += ": " + changed;
+  slowness += residual;
+  doubt = noise; // one batch has been seen
+  for (Learnt &point : learnt) {
+    point.doubt = pointDoubt;
+    if (!slower) // those that were too slow may not be any more
+      point.retryAt = 0, point.wait = firstWait;
+  }
+  changedUntil = certainUntil = 0;
+  outliers = 0;
+  late = 0;
+  settling = settlingBatches;
+  tail = std::max(tail, 1 + goal.margin);
+}
+
+void Controller::remember(double ratio) {
+  if (goal.kind != ControlGoal::Deadline)
+    return;
+  if (ratios.size() < window)
+    ratios.push_back(ratio);
+  else
+    ratios[nextRatio++ % window] = ratio;
+  if (ratios.size() < enough)
+    return;
+  // Not the goal's share: the slowest batches are accidents, which a faster point would not prevent. Whether
+  // a point holds the goal is decided by how many of its batches are late.
+  std::vector<double> ordered = ratios;
+  const auto at = ordered.begin() + std::ptrdiff_t(0.94 * double(ordered.size() - 1));
+  std::nth_element(ordered.begin(), at, ordered.end());
+  tail = std::clamp(*at, 1.01, 2.0);
 }
 
 } // namespace tessera

@@ -23,9 +23,10 @@ struct ControlPoint {
 
 struct ControlGoal {
   enum Kind { Deadline, MeanTime, MeanEnergy } kind = Deadline;
-  double value = 0;        ///< milliseconds or joules a batch
-  double margin = 0.07;    ///< a deadline is planned for with at least this much to spare
-  double hysteresis = 0.1; ///< how much better the next more exact point must fit before it is taken
+  double value = 0;         ///< milliseconds or joules a batch
+  double share = 0.96;      ///< of batches that are to meet a deadline
+  double margin = 0.07;     ///< what is left free of a deadline while the batches' scatter is not known
+  double hysteresis = 0.02; ///< how much better the next more exact point must fit before it is taken
   double maxLoss =
       std::numeric_limits<double>::infinity(); ///< the floor of quality: points beyond are not used
 };
@@ -51,11 +52,11 @@ public:
   size_t choose();
   /// What the batch took. `joules` is ignored where it is not positive.
   void observe(size_t point, double ms, double joules = 0);
-  /// Something the machine's speed depends on has changed, see Monitor: the next batch that differs is no
-  /// accident, and `what` is its cause.
-  void conditionsChanged(const std::string &what) { changed = what; }
+  /// Something the machine's speed depends on has changed, see Monitor: if one of the next batches differs,
+  /// `what` is its cause, and where that is certain, one batch is no accident.
+  void conditionsChanged(const std::string &what, bool certain = true);
 
-  double scale() const { return slowness; }
+  double scale() const;
   /// True when the last choose() changed its mind; adaptations().back() says why. For a mean, taking turns
   /// between two neighbours is no change.
   bool adapted() const { return justAdapted; }
@@ -67,25 +68,42 @@ public:
   double meanLoss() const { return batches ? lossSum / double(batches) : 0; }
 
 private:
-  Controller(std::vector<ControlPoint> points, ControlGoal goal) : points(std::move(points)), goal(goal) {}
-  double base(size_t point) const;
+  /// What is known of a point beyond the curve, which was measured on another day. Logarithms.
+  struct Learnt {
+    double correction = 0; ///< of its figure against the other points'
+    double doubt;          ///< variance of that
+    int64_t retryAt = 0;   ///< not to be gone back to before this batch
+    int64_t wait;          ///< how long that is, doubled when going back fails
+  };
+  Controller(std::vector<ControlPoint> points, ControlGoal goal);
+  double figure(size_t point) const;
   double expected(size_t point) const;
-  size_t mostExact(double limit, double stricter) const;
+  size_t mostExact(double limit) const;
+  size_t chooseForDeadline();
+  size_t moveOn();
+  void anotherMachine(double residual);
+  void remember(double ratio);
 
   std::vector<ControlPoint> points;
   ControlGoal goal;
-  std::vector<double> correction; ///< of each point's figure against the others', learnt
-  double slowness = 1;            ///< of the machine
-  double tail = 1;                ///< 96 of 100 batches take at most this times what is expected, learnt
-  double credit = 0;              ///< a mean goal: what has been saved (positive) or overdrawn so far
+  std::vector<Learnt> learnt;
+  double slowness = 0;        ///< of the machine, a logarithm
+  double doubt;               ///< variance of that
+  double noise;               ///< variance of a batch
+  std::vector<double> ratios; ///< of the latest batches to what was expected of them, a ring
+  size_t nextRatio = 0;
+  double tail;       ///< 94 of 100 batches take at most this times what is expected
+  double late = 0;   ///< batches that missed the deadline beyond what the goal allows, lately
+  double credit = 0; ///< a mean goal: what has been saved (positive) or overdrawn so far
   double lossSum = 0;
-  int64_t batches = 0;
-  int outliers = 0;    ///< batches in a row that the estimate does not explain
-  double lastSeen = 0; ///< what the last of them said
+  int64_t batches = 0, arrived = 0; ///< and the batch since which `current` is used
+  int settling;                     ///< batches until the machine's slowness is known again
+  int outliers = 0; ///< batches in a row that the estimate does not explain; below 0: too fast
   size_t current = 0;
   size_t lowerTurn = 0; ///< a mean goal: this point and the next take turns
   bool justAdapted = false;
   std::string cause = "start", changed;
+  int64_t changedUntil = 0, certainUntil = 0; ///< batches
   std::vector<Adaptation> log;
 };
 

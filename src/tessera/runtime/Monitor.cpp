@@ -199,7 +199,9 @@ bool Monitor::inform(Controller &controller, uint64_t now) {
   const std::string change = describeChange(told, current);
   if (change.empty())
     return false;
-  controller.conditionsChanged(change);
+  // A quota is a fact; the other readings scatter from one short interval to the next.
+  const bool certain = told.quota && current.quota && std::fabs(*told.quota - *current.quota) > 0.05;
+  controller.conditionsChanged(change, certain);
   told = current;
   return true;
 }

@@ -279,7 +279,7 @@ Status Program::launchAligned(std::span<Buffer *const> inputs, std::span<BufferR
   uint64_t mode = setIeeeFloatMode();
   Status status = frame->begin(inputs, outputs);
   if (status.ok())
-    status = frame->run(threadCount);
+    status = frame->run(std::clamp(threadLimit.load(std::memory_order_relaxed), 1u, threadCount));
   if (status.ok())
     status = frame->finish();
   restoreFloatMode(mode);

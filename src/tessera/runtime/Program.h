@@ -52,6 +52,9 @@ public:
   const std::shared_ptr<const Module> &sharedModule() const { return programModule; }
   const ProgramOptions &options() const { return programOptions; }
   unsigned threads() const { return threadCount; }
+  /// Launches from now on use no more threads than this. A process that may use fewer processors than it has
+  /// threads is stopped in the middle of a batch, when its share is used up.
+  void limitThreads(unsigned most) { threadLimit.store(most, std::memory_order_relaxed); }
   std::span<Device *const> devices() const { return programDevices; }
   /// True when a version for `target` may run on `device`. What a device in use that shares the host's memory
   /// can run, no other borrows: a node whose hint asks for the CPU stays there.
@@ -97,6 +100,7 @@ private:
   const ProgramPlan *programPlan = nullptr;
   ProgramOptions programOptions;
   unsigned threadCount = 1;
+  std::atomic<unsigned> threadLimit{UINT32_MAX};
   std::vector<Device *> programDevices;
   std::vector<int32_t> versions;
   std::vector<uint8_t> breakBefore;

@@ -32,7 +32,8 @@ TEST(Program, RunsAGraphWithAnyNumberOfThreads) {
       std::vector<float> x(static_cast<size_t>(n));
       for (size_t i = 0; i < x.size(); ++i)
         x[i] = static_cast<float>(i);
-      for (int repeat = 0; repeat < 6; ++repeat) {
+      for (unsigned repeat = 0; repeat < 6; ++repeat) {
+        program->limitThreads(repeat); // none counts as one, more than there are as all
         auto out = content(*launch(*program, {floats(x)})[0]);
         for (size_t i = 0; i < x.size(); ++i)
           ASSERT_EQ(out[i], (x[i] + 1) * 2 + x[i]) << n << " " << i;

@@ -17,6 +17,7 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -152,6 +153,23 @@ static void keepOrderOfInstructions(const llvm::Triple &triple) {
   (void)option->second->addOccurrence(0, name, "false");
 }
 
+// A vector that does not fit the registers goes to the stack, which callers align to 16 bytes: a longer one
+// then lies across two lines of the cache in most processes, by where the stack happens to begin. LLVM can
+// align the stack only when it knows before it assigns registers, hence this. Measured on Zen 4: without it
+// kernels take up to 1.9 times as long in one process as in another.
+static void alignStack(llvm::Module &module) {
+  constexpr uint64_t callers = 16, line = 64;
+  for (llvm::Function &f : module) {
+    uint64_t longest = 0;
+    for (const llvm::Instruction &i : llvm::instructions(f))
+      if (auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(i.getType()))
+        longest = std::max<uint64_t>(longest, vector->getPrimitiveSizeInBits().getFixedValue() / 8);
+    if (longest > callers)
+      f.addFnAttr(llvm::Attribute::getWithStackAlignment(
+          f.getContext(), llvm::Align(llvm::PowerOf2Ceil(std::min(longest, line)))));
+  }
+}
+
 using Object = SmallVector<char, 0>;
 
 static Object emitObject(llvm::Module &module, const Machine &machine, const llvm::StringSet<> &kernels) {
@@ -161,6 +179,8 @@ static Object emitObject(llvm::Module &module, const Machine &machine, const llv
   linkBuiltins(module);
   prepare(module, machine, kernels);
   optimise(module, *tm);
+  if (tm->getTargetTriple().isX86())
+    alignStack(module);
   Object object;
   llvm::raw_svector_ostream os(object);
   llvm::legacy::PassManager codegen;

@@ -67,8 +67,24 @@ static void writeOutside(scf::IfOp op) {
   }
 }
 
+// A step that gives one of the values it was given as another: it is copied before anything is written over
+// it.
+static void copyWhatMoves(scf::WhileOp op) {
+  OpBuilder b = OpBuilder::atBlockBegin(op.getAfterBody());
+  for (OpOperand &next : op.getYieldOp()->getOpOperands()) {
+    auto given = dyn_cast<BlockArgument>(next.get());
+    if (!given || given.getOwner() != op.getAfterBody() || !isa<RankedTensorType>(given.getType()) ||
+        op.getConditionOp().getArgs()[given.getArgNumber()] ==
+            op.getBeforeArguments()[next.getOperandNumber()])
+      continue;
+    Value copy = allocate(b, op.getLoc(), extentsOf(b, op.getLoc(), given), typeOf(given));
+    next.set(writeInto(b, op.getLoc(), given, copy));
+  }
+}
+
 // Each step writes over what the one before gave it.
 static void writeOutside(scf::WhileOp op) {
+  copyWhatMoves(op);
   scf::ConditionOp condition = op.getConditionOp();
   scf::YieldOp yield = op.getYieldOp();
   OpBuilder b(op);

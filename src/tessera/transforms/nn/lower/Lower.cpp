@@ -4,13 +4,14 @@
 
 #include "tessera/base/Check.h"
 #include "tessera/transforms/leaf/Rewrites.h"
-
+#include "tessera/transforms/nn/lower/Steady.h"
 #include "tessera/transforms/nn/packed/Packed.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace tessera;
@@ -100,7 +101,7 @@ static void relaxFunctions(dfg::NodeOp node) {
     llvm::for_each(quotients, relax);
 }
 
-LogicalResult nn::lowerToLinalg(dfg::NodeOp node) {
+static LogicalResult lowerOperations(dfg::NodeOp node) {
   MLIRContext *ctx = node.getContext();
   RewritePatternSet patterns(ctx);
   populateElementwise(patterns);
@@ -125,10 +126,25 @@ LogicalResult nn::lowerToLinalg(dfg::NodeOp node) {
     TESSERA_CHECK(!isa<NnDialect>(op->getDialect()) || packed::isPacked(op))
         << op->getName().getStringRef().str();
   });
-  if (failed(fuse(node)))
+  return fuse(node);
+}
+
+LogicalResult nn::lowerToLinalg(dfg::NodeOp node) {
+  Region original;
+  IRMapping mapping;
+  if (assumeSteady(node))
+    node.getBody().cloneInto(&original, mapping);
+  if (failed(lowerOperations(node)))
     return failure();
+  if (!original.empty() && !areSteady(node)) {
+    node.getBody().takeBody(original);
+    forgetSteady(node);
+    if (failed(lowerOperations(node)))
+      return failure();
+  }
   freeOrder(node);
   relaxFunctions(node);
   writeOutside(node);
+  forgetSteady(node);
   return success();
 }

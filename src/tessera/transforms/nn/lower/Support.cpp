@@ -2,10 +2,12 @@
 // See Support.h: constants, extents and loops over elements.
 #include "tessera/transforms/nn/lower/Support.h"
 
+#include "tessera/transforms/nn/lower/Steady.h"
 #include "tessera/transforms/nn/packed/Packed.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace tessera;
@@ -113,8 +115,9 @@ static Value operandOf(Value v) {
 }
 
 // Follows an extent to what decides it, through the nodes of the graph too unless it stays `local`: an index,
-// or a dimension of a tensor that nothing computes.
-static void trace(Value &v, std::optional<int64_t> &dim, bool local = false) {
+// or a dimension of a tensor that nothing computes. Both sides of a branch are followed, but not of ever
+// more `branches` inside of one or before it: their paths multiply.
+static void trace(Value &v, std::optional<int64_t> &dim, bool local = false, unsigned branches = 2) {
   while (true) {
     if (Value outside = local ? Value() : operandOf(v)) {
       v = outside;
@@ -127,6 +130,10 @@ static void trace(Value &v, std::optional<int64_t> &dim, bool local = false) {
         return;
       v = extent.getSource();
       dim = d;
+      continue;
+    }
+    if (Value start = startOf(v)) {
+      v = start;
       continue;
     }
     Operation *def = v.getDefiningOp();
@@ -157,6 +164,10 @@ static void trace(Value &v, std::optional<int64_t> &dim, bool local = false) {
     } else if (auto empty = dyn_cast<tensor::EmptyOp>(def)) {
       if (!type.isDynamicDim(*dim) || !index(empty.getDynamicSize(*dim)))
         return;
+    } else if (auto alloc = dyn_cast<bufferization::AllocTensorOp>(def)) {
+      if (!type.isDynamicDim(*dim) || alloc.getCopy() ||
+          !index(alloc.getDynamicSizes()[alloc.getIndexOfDynamicSize(*dim)]))
+        return;
     } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(def)) {
       if (!index(expand.getMixedOutputShape()[*dim]))
         return;
@@ -167,6 +178,16 @@ static void trace(Value &v, std::optional<int64_t> &dim, bool local = false) {
       v = dps.getTiedOpOperand(cast<OpResult>(v))->get();
     } else if (auto loop = dyn_cast<scf::ForOp>(def)) {
       v = loop.getInitArgs()[cast<OpResult>(v).getResultNumber()];
+    } else if (auto branch = dyn_cast<scf::IfOp>(def); branch && branches) {
+      unsigned result = cast<OpResult>(v).getResultNumber();
+      Value yes = branch.thenYield().getOperand(result), no = branch.elseYield().getOperand(result);
+      std::optional<int64_t> yesDim = dim, noDim = dim;
+      trace(yes, yesDim, local, branches - 1);
+      trace(no, noDim, local, branches - 1);
+      if (yes != no || yesDim != noDim)
+        return;
+      v = yes;
+      dim = yesDim;
     } else if (packed::isPacked(def) && *dim == 0) {
       // The batch.
       v = def->getOperand(0);
