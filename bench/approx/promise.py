@@ -67,6 +67,16 @@ def judge(found, configuration, cpu_seconds, cpu_joules, batch):
     return cpu_seconds / (left * cpu_seconds + seconds), cpu_joules / (left * cpu_joules + joules)
 
 
+def conclude(rows, bound, words, what, path):
+    """Prints the means for each value of the field `bound`, and records the rows where a file is named."""
+    for value in dict.fromkeys(r[bound] for r in rows):
+        own = [r for r in rows if r[bound] == value]
+        print(f"{words.format(value)}: {measure.geometric_mean([r['speed'] for r in own]):.2f} times the speed, "
+              f"{measure.geometric_mean([r['energy'] for r in own]):.2f} times less energy over {len(own)} {what}, modelled")
+    if path:
+        measure.record(path, rows)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     suite.add_options(parser)
@@ -91,12 +101,7 @@ def main():
                          "cpu_ms": cpu["best_ms"], "cpu_energy_j": cpu["joules"], "loss": float(loss), "measured_loss": chosen["measured"]["loss"],
                          "loss_hi": chosen["measured"]["loss_hi"], "validated_on": chosen["measured"]["n"], "configuration": chosen["name"], "knobs": chosen["knobs"]})
             print(f"{net}, at most {loss} points: {speed:.2f} times the speed, {energy:.2f} times less energy (modelled), {chosen['measured']['loss']:.2f} lost", flush=True)
-    for loss in options.losses.split(","):
-        own = [r for r in rows if r["case"].endswith("loss " + loss)]
-        print(f"at most {loss} points: {measure.geometric_mean([r['speed'] for r in own]):.2f} times the speed, "
-              f"{measure.geometric_mean([r['energy'] for r in own]):.2f} times less energy over {len(own)} networks, modelled")
-    if options.json:
-        measure.record(options.json, rows)
+    conclude(rows, "loss", "at most {:g} points", "networks", options.json)
     return 0
 
 

@@ -24,7 +24,6 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
-import measure
 import promise
 
 specification = importlib.util.spec_from_file_location("pipelines", os.path.join(os.path.dirname(HERE), "pipelines", "suite.py"))
@@ -239,12 +238,7 @@ def main():
     images, rows = Images(options), []
     for chain in options.chains.split(","):
         rows += images.rows(chain)
-    for bound in dict.fromkeys(r["psnr_bound"] for r in rows):
-        own = [r for r in rows if r["psnr_bound"] == bound]
-        print(f"at least {bound:g} dB: {measure.geometric_mean([r['speed'] for r in own]):.2f} times the speed, "
-              f"{measure.geometric_mean([r['energy'] for r in own]):.2f} times less energy over {len(own)} chains, modelled")
-    if options.json:
-        measure.record(options.json, rows)
+    promise.conclude(rows, "psnr_bound", "at least {:g} dB", "chains", options.json)
     return 0
 
 
