@@ -27,7 +27,7 @@ MORE = {"resnet20": "cifar10", "lstm": "mnist"}
 DATA = {**NETS, **MORE}
 NORMALISE = {"resnet20": ["--normalise", "imagenet"]}
 SHAPES = {"mnist": (1, 28, 28), "cifar10": (3, 32, 32)}
-PLAIN = ("int8", "bf16")
+PLAIN = ("int8", "int7", "bf16")
 OPENVINO = ("openvino-bf16", "openvino-int8")
 BATCH, ROUND_MS = 16, 20
 
@@ -41,7 +41,7 @@ def add_options(parser):
     parser.add_argument("--half", type=int, default=5000, help="samples to tune with; as many after them test")
     parser.add_argument("--peers", default="", help="conversions of OpenVINO, default: " + ", ".join(OPENVINO) + "; '-': none")
     parser.add_argument("--again", action="store_true", help="tune anew what an earlier run tuned")
-    parser.add_argument("--cpu", default="", help="install for this CPU of LLVM's instead of the machine's own, e.g. haswell for AVX2 alone; no peers")
+    parser.add_argument("--cpu", default="", help="tune and install for this CPU of LLVM's instead of the machine's own, e.g. haswell for AVX2 alone; no peers")
 
 
 def newer(path, than):
@@ -76,6 +76,9 @@ class Run:
 
     def tune(self, net, model, kind="tuned", words=()):
         """The tuned portable object."""
+        cpu = getattr(self.options, "cpu", "")
+        if cpu:
+            kind, words = f"{kind}-{cpu}", (*words, "--cpu", cpu)
         portable, tuned = self.path(net, "plain.tsr"), self.path(net, kind + ".tsr")
         if self.options.again or not newer(tuned, model):
             self.call("compile", model, "-o", portable)

@@ -47,7 +47,7 @@ BLUR = """    %one = arith.constant 1 : index
     %v = math.exp %m : f32"""
 NODES = {"node-blur-1024x1024": (BLUR, "tensor<1024x1024xf32>"), "node-sum-1024x1024": (BLUR, "f32 reduce<addf>")}
 PEERS = {"f32-fast": [], "f32-strict": ["--mode", "strict"]}
-KNOBS = ["f16", "bf16", "int8", "int4", "perforate-rows:1/2@0", "perforate-rows:1/3@0", "perforate-rows:1/4@0", "perforate-cols:1/2@0", "perforate-both:1/2@0",
+KNOBS = ["f16", "bf16", "int8", "int7", "int4", "perforate-rows:1/2@0", "perforate-rows:1/3@0", "perforate-rows:1/4@0", "perforate-cols:1/2@0", "perforate-both:1/2@0",
          "bf16+perforate-rows:1/2@0", "int8+perforate-rows:1/2@0", "int8+perforate-both:1/2@0", "sample-filter:1/2@0", "sample:1/2@0", "sample:1/4@0", "prune:2/4", "prune-blocks:0.5",
          "perforate-rows:3/4@0", "perforate-rows:7/8@0", "cubic-rows:1/2@0", "cubic-rows:3/4@0", "cubic-rows:7/8@0",
          "direct", "winograd:2", "winograd:4", "promise:3"]
@@ -56,6 +56,7 @@ KNOBS = ["f16", "bf16", "int8", "int4", "perforate-rows:1/2@0", "perforate-rows:
 def add_options(parser):
     parser.add_argument("--batch", type=int, default=1, help="images; on a machine that others use, runs longer than a time slice look slower than they are")
     parser.add_argument("--knobs", default="", help="knobs, separated by commas; default: one of each kind")
+    parser.add_argument("--cpu", default="", help="install for this CPU of LLVM's instead of the machine's own, e.g. haswell for AVX2 alone")
     parser.add_argument("--layers", dest="nets", default="", help="layers, separated by commas; default: all. Their rows are recorded, those of the others stay")
 
 
@@ -165,7 +166,7 @@ def reports(options):
                 programs.update({knob + "-layers": ["--knobs", layers_alone], knob + "-throughout": ["--knobs", f"{layers_alone},layer={knob}"]})
                 pairs.append((knob + "-throughout", knob + " throughout", knob + "-layers", "f32-sum"))
             for knob, flags in programs.items():
-                call([tessera, "install", base + ".tsr", "-o", f"{base}-{knob.replace('/', '_')}.tsx", *flags])
+                call([tessera, "install", base + ".tsr", "-o", f"{base}-{knob.replace('/', '_')}.tsx", *flags, *(["--cpu", options.cpu] if options.cpu else [])])
         except RuntimeError as error:
             failures.append(f"{name}: {error}")
             continue
@@ -178,6 +179,6 @@ def reports(options):
                                    *([] if name in NODES else ["--batch", str(batch)])])
                     times[knob].append(json.loads(answer)["best_ms"])
             for knob, config, other, peer in pairs:
-                found.append({"case": name, "config": f"{config}, batch {batch}, {threads} thread{'s' if threads > 1 else ''}",
+                found.append({"case": name, "config": f"{config}, batch {batch}, {threads} thread{'s' if threads > 1 else ''}" + (f", {options.cpu}" if options.cpu else ""),
                               "peer": peer, "ours": times[knob], "peer_times": times[other]})
     return found, failures

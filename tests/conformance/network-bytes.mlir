@@ -43,3 +43,24 @@ dfg.graph @bytes(%x: tensor<?x4x9x9xf32>) -> (r: tensor<?x16x9x9xf32>, p: tensor
   }
   dfg.return %r#0, %r#1, %r#2, %r#3 : tensor<?x16x9x9xf32>, tensor<?x16x4x4xi8>, tensor<?x16x9x9xf32>, tensor<?x6xf32>
 }
+
+// Weights of 64 at most, of which pairs of products fit 16 bits, next to ones that do not: activations are 0 or 255, so all sums are as large as they get.
+dfg.graph @largest(%x: tensor<?x8x5x5xf32>) -> (a: tensor<?x16x5x5xi32>, b: tensor<?x16x5x5xi32>, c: tensor<?x24xi32>) {
+  %r:3 = dfg.node @net (%v = %x : tensor<?x8x5x5xf32>) -> (tensor<?x16x5x5xi32>, tensor<?x16x5x5xi32>, tensor<?x24xi32>) {
+    %fits = arith.constant dense<64> : tensor<16x8x3x3xi32>
+    %large = arith.constant dense<-65> : tensor<16x8x3x3xi32>
+    %least = arith.constant dense<-64> : tensor<200x24xi32>
+    %tiny = arith.constant dense<0.000001> : tensor<f32>
+    %zero = arith.constant dense<0> : tensor<i8>
+    %q = nn.quantize %v, %tiny, %zero {to = 1 : i32} : (tensor<?x8x5x5xf32>, tensor<f32>, tensor<i8>) -> tensor<?x8x5x5xi8>
+    %i = nn.cast %q {from = 1 : i32} : tensor<?x8x5x5xi8> -> tensor<?x8x5x5xi32>
+    %a = nn.conv %i, %fits {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} : (tensor<?x8x5x5xi32>, tensor<16x8x3x3xi32>) -> tensor<?x16x5x5xi32>
+    %b = nn.conv %i, %large {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} : (tensor<?x8x5x5xi32>, tensor<16x8x3x3xi32>) -> tensor<?x16x5x5xi32>
+    %c0 = arith.constant 0 : index
+    %n = tensor.dim %i, %c0 : tensor<?x8x5x5xi32>
+    %flat = nn.reshape %i extents %n : tensor<?x8x5x5xi32> -> tensor<?x200xi32>
+    %c = nn.matmul %flat, %least : tensor<?x200xi32>, tensor<200x24xi32> -> tensor<?x24xi32>
+    dfg.yield %a, %b, %c : tensor<?x16x5x5xi32>, tensor<?x16x5x5xi32>, tensor<?x24xi32>
+  }
+  dfg.return %r#0, %r#1, %r#2 : tensor<?x16x5x5xi32>, tensor<?x16x5x5xi32>, tensor<?x24xi32>
+}

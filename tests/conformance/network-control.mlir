@@ -21,6 +21,26 @@ dfg.graph @branch(%x: tensor<?x4xf32>) -> (y: tensor<?x4xf32>) {
   dfg.return %0 : tensor<?x4xf32>
 }
 
+// Sides of different extents, one of which is computed.
+dfg.graph @branch_extents(%x: tensor<?x4xf32>) -> (y: tensor<?x4xf32>) {
+  %0 = dfg.node @net (%a = %x : tensor<?x4xf32>) -> tensor<?x4xf32> {
+    %zero = arith.constant dense<0.0> : tensor<f32>
+    %1 = nn.reduce sum %a {axes = array<i64: 0, 1>} : tensor<?x4xf32> -> tensor<f32>
+    %2 = nn.binary gt %1, %zero : tensor<f32>, tensor<f32> -> tensor<i1>
+    %flag = tensor.extract %2[] : tensor<i1>
+    %3 = scf.if %flag -> (tensor<?x4xf32>) {
+      %4 = nn.unary relu %a : tensor<?x4xf32> -> tensor<?x4xf32>
+      scf.yield %4 : tensor<?x4xf32>
+    } else {
+      %4 = nn.concat %a, %a {axis = 0 : i64} : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+      scf.yield %4 : tensor<?x4xf32>
+    }
+    %5 = nn.unary neg %3 : tensor<?x4xf32> -> tensor<?x4xf32>
+    dfg.yield %5 : tensor<?x4xf32>
+  }
+  dfg.return %0 : tensor<?x4xf32>
+}
+
 // At most nine steps, fewer when the sum grows beyond 100.
 dfg.graph @loop(%x: tensor<?x4xf32>) -> (y: tensor<?x4xf32>) {
   %0 = dfg.node @net (%a = %x : tensor<?x4xf32>) -> tensor<?x4xf32> {
@@ -80,6 +100,29 @@ dfg.graph @loop_outside(%x: tensor<?x4xf32>) -> (y: tensor<?x4xf32>, was: tensor
       %7 = arith.addi %i, %c1 : i64
       %more = tensor.extract %6[] : tensor<i1>
       scf.yield %4, %v, %7, %more : tensor<?x4xf32>, tensor<?x4xf32>, i64, i1
+    }
+    dfg.yield %1#0, %1#1 : tensor<?x4xf32>, tensor<?x4xf32>
+  }
+  dfg.return %0#0, %0#1 : tensor<?x4xf32>, tensor<?x4xf32>
+}
+
+// States of a loop and what they are combined with are inputs of their own, whose extents meet in each step.
+dfg.graph @loop_inputs(%x: tensor<?x4xf32>, %h: tensor<?x4xf32>, %c: tensor<?x4xf32>) -> (y: tensor<?x4xf32>, z: tensor<?x4xf32>) {
+  %0:2 = dfg.node @net (%a = %x : tensor<?x4xf32>, %p = %h : tensor<?x4xf32>, %q = %c : tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>) {
+    %c0 = arith.constant 0 : i64
+    %c1 = arith.constant 1 : i64
+    %c5 = arith.constant 5 : i64
+    %1:3 = scf.while (%v = %p, %w = %q, %i = %c0) : (tensor<?x4xf32>, tensor<?x4xf32>, i64) -> (tensor<?x4xf32>, tensor<?x4xf32>, i64) {
+      %2 = arith.cmpi slt, %i, %c5 : i64
+      scf.condition(%2) %v, %w, %i : tensor<?x4xf32>, tensor<?x4xf32>, i64
+    } do {
+    ^bb0(%v: tensor<?x4xf32>, %w: tensor<?x4xf32>, %i: i64):
+      %2 = nn.binary add %a, %v : tensor<?x4xf32>, tensor<?x4xf32> -> tensor<?x4xf32>
+      %3 = nn.unary tanh %2 : tensor<?x4xf32> -> tensor<?x4xf32>
+      %4 = nn.binary mul %3, %w : tensor<?x4xf32>, tensor<?x4xf32> -> tensor<?x4xf32>
+      %5 = nn.softmax %4 {axis = 1 : i64} : tensor<?x4xf32> -> tensor<?x4xf32>
+      %6 = arith.addi %i, %c1 : i64
+      scf.yield %5, %4, %6 : tensor<?x4xf32>, tensor<?x4xf32>, i64
     }
     dfg.yield %1#0, %1#1 : tensor<?x4xf32>, tensor<?x4xf32>
   }

@@ -190,7 +190,7 @@ static int runInstall(InstallArgs &args) {
         if (Status ranges = setTunedRanges(programs.back(), path); !ranges.ok())
           return fail(ranges.message());
       if (args.budgets) {
-        Result<KnobMap> chosen = chooseByDemands(session, programs.back(), path);
+        Result<KnobMap> chosen = chooseByDemands(session, programs.back(), path, args.options.target);
         if (!chosen.ok())
           return fail(chosen.status().message());
         if (Status applied = applyKnobMap(*programs.back().module, *chosen); !applied.ok())

@@ -71,6 +71,8 @@ static Status tuneFile(TuneArgs &args) {
   TESSERA_ASSIGN(std::string digest, tune::programDigest(file));
   const bool isNetwork =
       !nn::tunableOps(*program.module).empty() || describeNodes(*program.module, {"*"}).empty();
+  // Labels say what is right; otherwise the exact program does.
+  const bool hasLabels = isNetwork && (args.metric.empty() || StringRef(args.metric).starts_with("top-"));
   if (args.budgets) {
     if (!isNetwork)
       return tessera::fail(StatusCode::Unsupported, "--budgets: '", args.in, "' is no network");
@@ -79,10 +81,11 @@ static Status tuneFile(TuneArgs &args) {
       llvm::sys::fs::remove_directories(args.options.folder);
     return Status();
   }
-  if (args.options.portable && !isNetwork)
+  if (args.options.portable && !hasLabels)
     return tessera::fail(StatusCode::Unsupported, "--portable: '", args.in,
-                         "' is no network; the times of other programs are measured");
-  TESSERA_ASSIGN(tune::Curve curve, isNetwork ? tuneNetwork(session, program, digest, args)
+                         isNetwork ? "' is not judged by labels" : "' is no network",
+                         "; the times of other programs are measured");
+  TESSERA_ASSIGN(tune::Curve curve, hasLabels ? tuneNetwork(session, program, digest, args)
                                               : tuneGraph(session, program, digest, args));
   TESSERA_TRY(tune::writeCurve(file, curve, args.out));
   if (!args.keep)
@@ -102,10 +105,10 @@ void cli::addTune(CLI::App &app, Action &action) {
                   "of several programs, the one to tune; the output holds it alone");
   sub->add_option("-o,--output", args->out,
                   "the portable object with the curve; default: the input is written again");
-  sub->add_option(
-         "--data", args->data,
-         "labelled samples, as for 'tessera eval'; for a program that is no network a folder of .npz files, "
-         "whose arrays have the names of inputs, or of .npy files for its only input")
+  sub->add_option("--data", args->data,
+                  "labelled samples, as for 'tessera eval'; without labels, or for a program that is no "
+                  "network, a folder of .npz files, "
+                  "whose arrays have the names of inputs, or of .npy files for its only input")
       ->required();
   sub->add_option("--skip", o.skip, "leave out the first N samples")
       ->check(CLI::Range(int64_t(0), int64_t(1) << 40));
@@ -117,7 +120,8 @@ void cli::addTune(CLI::App &app, Action &action) {
   sub->add_option("--batch", o.batch, "samples in one launch (default 16)")
       ->check(CLI::Range(int64_t(1), int64_t(4096)));
   sub->add_option("--metric", args->metric,
-                  "of a network top-1 (default) or top-K; of others as for 'tessera compare'");
+                  "of a network top-1 (default) or top-K by labels, or as for 'tessera compare'; of others "
+                  "as for 'tessera compare'");
   sub->add_option("--normalise", args->normalise, "as for 'tessera eval'");
   sub->add_option(
          "--max-loss", args->maxLoss,
@@ -146,6 +150,10 @@ void cli::addTune(CLI::App &app, Action &action) {
   sub->add_flag("--portable", o.portable,
                 "of networks: choose by arithmetic, counted by precision, instead of times on this machine; "
                 "'install --loss' then measures what was found");
+  sub->add_option(
+      "--cpu", args->target.cpu,
+      "tune for this CPU of LLVM's instead of this machine's own, which must run its code; as for "
+      "'tessera install'");
   sub->add_flag("--keep", args->keep, "keep the folder OUTPUT.tune with all that was measured");
   sub->footer("An interrupted run goes on where it was: what was measured is in the folder OUTPUT.tune.\n"
               "example: tessera tune lenet.tsr --data mnist:data/mnist --limit 5000");

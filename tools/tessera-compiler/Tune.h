@@ -15,6 +15,7 @@ struct TuneArgs {
   std::optional<int64_t> images;
   double share = 0.95; ///< of runs in which demands must hold
   tune::TuneOptions options;
+  TargetOptions target; ///< what is compiled to be measured
   bool keep = false, budgets = false;
 };
 
@@ -25,9 +26,13 @@ Result<tune::Curve> tuneNetwork(Session &session, Portable &program, const std::
 /// activations.
 Status tuneBudgets(Session &session, Portable &program, const std::string &digest, TuneArgs &args);
 /// Knobs for a network whose operations have demands, by their errors and times here.
-Result<KnobMap> chooseByDemands(Session &session, Portable &program, const std::string &path);
+Result<KnobMap> chooseByDemands(Session &session, Portable &program, const std::string &path,
+                                const TargetOptions &target);
 
-/// Any other program whose nodes have knobs.
+/// The knobs that operations of networks are tried with for a machine when nobody names any.
+std::vector<std::string> defaultKnobs(const TargetOptions &target);
+
+/// Any program whose nodes or operations have knobs, judged by the exact one's answers.
 Result<tune::Curve> tuneGraph(Session &session, Portable &program, const std::string &digest,
                               const TuneArgs &args);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Programs that are no networks for the tuner: configurations as whole programs.
+// Programs that are no networks, or are judged by no labels, for the tuner: configurations as whole programs.
 #include "Tune.h"
 
 #include "tessera/base/Diag.h"
@@ -22,8 +22,11 @@ Result<tune::Curve> cli::tuneGraph(Session &session, Portable &program, const st
     return tessera::fail(StatusCode::InvalidArgument, "'", args.in,
                          "' is no network; say how its answers are judged, for example with --metric psnr");
   std::vector<std::string> knobs = args.knobs;
-  if (knobs.empty())
+  std::vector<std::string> forNetworks = knobs;
+  if (knobs.empty()) {
     knobs = {"f16", "perforate-*", "cubic-*", "f16+perforate-*", "f16+cubic-*", "sample:*@0"};
+    forNetworks = defaultKnobs(args.target);
+  }
   std::string name;
   for (auto graph : program.module->getOps<dfg::GraphOp>()) {
     if (graph.getSymVisibility() == "private")
@@ -34,6 +37,7 @@ Result<tune::Curve> cli::tuneGraph(Session &session, Portable &program, const st
     name = graph.getSymName().str();
   }
   std::vector<tune::TunableNode> nodes = describeNodes(*program.module, knobs);
+  llvm::append_range(nodes, describeOperations(*program.module, forNetworks));
   if (nodes.empty())
     return tessera::fail(StatusCode::InvalidArgument, "'", args.in,
                          "' has no operation with one of the knobs ", joinNames(knobs),
@@ -48,6 +52,7 @@ Result<tune::Curve> cli::tuneGraph(Session &session, Portable &program, const st
   options.confidence = from.confidence;
   options.seed = from.seed;
   options.threads = from.threads;
+  options.machine = args.target.cpu;
   options.folder = from.folder;
   options.quiet = from.quiet;
   auto compile = [&](std::span<const KnobMap> configurations, const std::string &path) -> Status {
@@ -56,7 +61,9 @@ Result<tune::Curve> cli::tuneGraph(Session &session, Portable &program, const st
       programs.push_back(copyAs(program, concat("p", programs.size())));
       TESSERA_TRY(applyKnobMap(*programs.back().module, configuration));
     }
-    FailureOr<Installed> installed = install(session, programs, InstallOptions());
+    InstallOptions install;
+    install.target = args.target;
+    FailureOr<Installed> installed = tessera::install(session, programs, install);
     if (failed(installed))
       return Status::error(StatusCode::InvalidArgument, "the program was not compiled");
     return writeInstalled(*installed, path);

@@ -4,6 +4,7 @@
 
 #include "tessera/base/CachePath.h"
 #include "tessera/base/Diag.h"
+#include "tessera/driver/Components.h"
 #include "tessera/driver/Segments.h"
 #include "tessera/ir/nn/Nn.h"
 #include "tessera/transforms/nn/knobs/Knobs.h"
@@ -17,7 +18,7 @@ using namespace tessera::cli;
 
 static Status compilePieces(Session &session, Portable &program, ArrayRef<std::string> patterns,
                             std::span<const tune::PieceName> pieces, const tune::Ranges &ranges,
-                            const std::string &path) {
+                            const TargetOptions &target, const std::string &path) {
   FailureOr<Portable> cut = cutNetwork(program, patterns, ArrayRef(pieces.data(), pieces.size()), ranges);
   if (failed(cut))
     return Status::error(StatusCode::InvalidArgument, "the network was not cut");
@@ -29,23 +30,30 @@ static Status compilePieces(Session &session, Portable &program, ArrayRef<std::s
       if (diagnostic.getSeverity() == DiagnosticSeverity::Error && reason.empty())
         reason = diagnostic.str();
     });
-    installed = install(session, MutableArrayRef(&*cut, 1), InstallOptions());
+    InstallOptions options;
+    options.target = target;
+    installed = install(session, MutableArrayRef(&*cut, 1), options);
   }
   if (failed(installed))
     return Status::error(StatusCode::Unsupported, reason);
   return writeInstalled(*installed, path);
 }
 
-static tune::PieceCompiler piecesOf(Session &session, Portable &program, ArrayRef<std::string> patterns) {
-  return [&session, &program, patterns = patterns.vec()](
+static tune::PieceCompiler piecesOf(Session &session, Portable &program, ArrayRef<std::string> patterns,
+                                    const TargetOptions &target) {
+  return [&session, &program, patterns = patterns.vec(), target](
              std::span<const tune::PieceName> pieces, const tune::Ranges &ranges, const std::string &path) {
-    return compilePieces(session, program, patterns, pieces, ranges, path);
+    return compilePieces(session, program, patterns, pieces, ranges, target, path);
   };
 }
 
-// One offset for each rate; perforation in int8 alone, which every machine has and where it gains most.
-static const std::vector<std::string> defaultKnobs = {"bf16", "int8", "int8+perforate-*@1", "sample:*@1",
-                                                      "low-rank:*"};
+// One offset for each rate; perforation in bytes alone, which every machine has and where it gains most.
+// Without an instruction for bytes as such, those with small weights are the fast ones.
+std::vector<std::string> cli::defaultKnobs(const TargetOptions &target) {
+  const bool wantsSmall = findTarget("cpu")->info(target).dotBytes == "maddubs";
+  const std::string bytes = wantsSmall ? "int7" : "int8";
+  return {"bf16", bytes, bytes + "+perforate-*@1", "sample:*@1", "low-rank:*"};
+}
 
 // The network of a program with the knobs that the patterns stand for.
 static Result<tune::Network> networkOf(Portable &program, const std::string &in,
@@ -64,14 +72,15 @@ static Status fillOptions(TuneArgs &args, double maxLoss) {
   tune::TuneOptions &options = args.options;
   TESSERA_ASSIGN(options.metric, tune::parseMetric(args.metric.empty() ? "top-1" : args.metric));
   if (options.metric.kind != tune::MetricKind::TopK)
-    return tessera::fail(StatusCode::Unsupported,
-                         "--metric: networks are tuned for top-1 or top-K, but got '", args.metric, "'");
+    return tessera::fail(StatusCode::Unsupported, "--budgets: --metric: expected top-1 or top-K, but got '",
+                         args.metric, "'");
   options.maxLoss = args.maxLoss.value_or(maxLoss);
   options.images = args.images.value_or(options.images);
   TESSERA_ASSIGN(options.normalise, tune::parseNormalisation(args.normalise));
   options.costs = cacheFolder() + "/costs.jsonl";
+  options.machine = args.target.cpu;
   if (args.knobs.empty())
-    args.knobs = defaultKnobs;
+    args.knobs = defaultKnobs(args.target);
   return Status();
 }
 
@@ -80,7 +89,8 @@ Result<tune::Curve> cli::tuneNetwork(Session &session, Portable &program, const 
   TESSERA_TRY(fillOptions(args, 3));
   TESSERA_ASSIGN(Dataset data, readDataset(args.data));
   TESSERA_ASSIGN(tune::Network network, networkOf(program, args.in, args.knobs));
-  return tune::Tuner(std::move(network), digest, data, args.options, piecesOf(session, program, args.knobs))
+  return tune::Tuner(std::move(network), digest, data, args.options,
+                     piecesOf(session, program, args.knobs, args.target))
       .tune();
 }
 
@@ -92,7 +102,8 @@ Status cli::tuneBudgets(Session &session, Portable &program, const std::string &
   TESSERA_TRY(fillOptions(args, 1));
   TESSERA_ASSIGN(Dataset data, readDataset(args.data));
   TESSERA_ASSIGN(tune::Network network, networkOf(program, args.in, args.knobs));
-  tune::Tuner tuner(std::move(network), digest, data, args.options, piecesOf(session, program, args.knobs));
+  tune::Tuner tuner(std::move(network), digest, data, args.options,
+                    piecesOf(session, program, args.knobs, args.target));
   TESSERA_ASSIGN(tune::Tuner::FoundDemands found, tuner.findDemands(args.share));
   for (nn::TunableOp op : nn::tunableOps(*program.module)) {
     const std::string name = nn::nameOf(op).str();
@@ -131,8 +142,10 @@ static Dataset noise(ArrayRef<int64_t> shape) {
   return data;
 }
 
-Result<KnobMap> cli::chooseByDemands(Session &session, Portable &program, const std::string &path) {
-  TESSERA_ASSIGN(tune::Network network, networkOf(program, path, defaultKnobs));
+Result<KnobMap> cli::chooseByDemands(Session &session, Portable &program, const std::string &path,
+                                     const TargetOptions &target) {
+  const std::vector<std::string> knobs = defaultKnobs(target);
+  TESSERA_ASSIGN(tune::Network network, networkOf(program, path, knobs));
   if (llvm::none_of(network.segments, [](const tune::Segment &s) { return s.demand.has_value(); }))
     return tessera::fail(StatusCode::InvalidArgument, "'", path,
                          "' has no demands; 'tessera tune --budgets' finds them");
@@ -149,7 +162,8 @@ Result<KnobMap> cli::chooseByDemands(Session &session, Portable &program, const 
   options.images = 16;
   options.folder = folder.str().str();
   options.costs = cacheFolder() + "/costs.jsonl";
+  options.machine = target.cpu;
   options.quiet = false;
-  return tune::Tuner(std::move(network), "demands", data, options, piecesOf(session, program, defaultKnobs))
+  return tune::Tuner(std::move(network), "demands", data, options, piecesOf(session, program, knobs, target))
       .chooseByDemands();
 }

@@ -15,7 +15,7 @@ using Structure = Knob::Structure;
 
 namespace {
 
-constexpr std::array<std::string_view, 5> precisionNames = {"f32", "f16", "bf16", "int8", "int4"};
+constexpr std::array<std::string_view, 6> precisionNames = {"f32", "f16", "bf16", "int8", "int7", "int4"};
 
 /// What follows a structure's name.
 enum class Form { Nothing, Ratio, Kept, Number, Share };

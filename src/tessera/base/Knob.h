@@ -11,8 +11,9 @@
 namespace tessera {
 
 struct Knob {
-  /// Of the operands (int4: of the weights alone); sums are kept in f32, or exact in 32 bits for int8.
-  enum class Precision : uint8_t { F32, F16, BF16, Int8, Int4 };
+  /// Of the operands (int4: of the weights alone); sums are kept in f32, or exact in 32 bits for int8 and
+  /// int7, which is int8 with weights of seven bits.
+  enum class Precision : uint8_t { F32, F16, BF16, Int8, Int7, Int4 };
   enum class Structure : uint8_t {
     None,
     PerforateRows, ///< `skip` of every `rate` rows of the result are interpolated, not computed
@@ -41,6 +42,10 @@ struct Knob {
   /// The one spelling of this knob: parse(str()) is the same knob, and equal knobs have equal texts.
   std::string str() const;
 
+  /// Operands are integers of a byte.
+  bool isBytes() const { return precision == Precision::Int8 || precision == Precision::Int7; }
+  /// Of what its activation can be, such as from nn.range.
+  bool needsRange() const { return isBytes() || structure == Structure::Promise; }
   bool isExact() const { return precision == Precision::F32 && structure == Structure::None; }
   bool perforatesRows() const {
     return structure == Structure::PerforateRows || structure == Structure::PerforateBoth;

@@ -17,6 +17,7 @@ TEST(Knob, ReadsAndPrints) {
                            "f16",
                            "bf16",
                            "int8",
+                           "int7",
                            "int4",
                            "perforate-rows:1/2@0",
                            "perforate-rows:3/4@1",

@@ -100,15 +100,15 @@ void tessera::changeWeights(std::span<float> weights, const WeightShape &shape, 
     roundInt4(weights, shape.columns());
 }
 
-std::vector<float> tessera::int8Scales(std::span<const float> weights, int64_t rows) {
+std::vector<float> tessera::int8Scales(std::span<const float> weights, int64_t rows, int32_t most) {
   std::vector<float> scales(rows, 1);
   size_t columns = rows ? weights.size() / rows : 0;
   for (int64_t r = 0; r < rows; ++r) {
-    float most = 0;
+    float largest = 0;
     for (float w : weights.subspan(r * columns, columns))
-      most = std::max(most, std::fabs(w));
-    if (most > 0)
-      scales[r] = most / 127;
+      largest = std::max(largest, std::fabs(w));
+    if (largest > 0)
+      scales[r] = largest / static_cast<float>(most);
   }
   return scales;
 }

@@ -38,8 +38,13 @@ void changeWeights(std::span<float> weights, const WeightShape &shape, const Kno
 /// The group of columns that share a scale, and the rows and channels of a pruned block.
 inline constexpr int64_t int4Group = 32, pruneRows = 16, pruneChannels = 4;
 
-/// The scale for int8 of each row: largest magnitude / 127; 1 for a row of zeros.
-std::vector<float> int8Scales(std::span<const float> weights, int64_t rows);
+/// The largest weight as an integer, and the scale of each row: largest magnitude over that; 1 for a row of
+/// zeros.
+inline constexpr int32_t int8Most = 127, int7Most = 63;
+inline int32_t mostOf(Knob::Precision precision) {
+  return precision == Knob::Precision::Int7 ? int7Most : int8Most;
+}
+std::vector<float> int8Scales(std::span<const float> weights, int64_t rows, int32_t most);
 
 /// What an f32 becomes as int8: zero, and the distance between neighbours. The range is extended to hold 0.
 struct Int8Range {

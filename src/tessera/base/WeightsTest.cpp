@@ -55,7 +55,9 @@ TEST(Weights, Int4) {
 }
 
 TEST(Weights, Int8) {
-  EXPECT_EQ(int8Scales(std::vector<float>{1.27f, -2.54f, 0, 0}, 2), (std::vector<float>{2.54f / 127, 1}));
+  const std::vector<float> weights = {1.27f, -2.54f, 0, 0};
+  EXPECT_EQ(int8Scales(weights, 2, mostOf(Knob::Precision::Int8)), (std::vector<float>{2.54f / 127, 1}));
+  EXPECT_EQ(int8Scales(weights, 2, mostOf(Knob::Precision::Int7)), (std::vector<float>{2.54f / 63, 1}));
   Int8Range range = int8Range(-1, 1.55f);
   EXPECT_FLOAT_EQ(range.scale, 0.01f);
   EXPECT_EQ(range.zero, 100);

@@ -25,7 +25,8 @@ private:
   LogicalResult addNode(dfg::NodeOp node);
   LogicalResult addView(nn::ReshapeOp op);
   /// Extents that must be equal when the node starts.
-  void addChecks(dfg::NodeOp op, plan::Node &node);
+  LogicalResult addChecks(dfg::NodeOp op, plan::Node &node);
+  plan::Expr inBranch(plan::Env &env, Operation *op, plan::Expr got, plan::Expr expected);
   /// The value that a state starts from: an input or a constant, since it must exist before anything runs.
   FailureOr<int> getStateInit(dfg::StateOp state);
   /// A value for what a node yields as result `r`.
@@ -158,9 +159,21 @@ void Planner::addExprDeps(Value v, plan::Node &node) {
   }
 }
 
+// An extent that must be `expected` in a branch: elsewhere it is so by definition. Where the launch does not
+// know which branch is taken, it must be so anyway.
+plan::Expr Planner::inBranch(plan::Env &env, Operation *op, plan::Expr got, plan::Expr expected) {
+  for (Operation *above = op->getParentOp(); !isa<dfg::NodeOp>(above); op = above, above = op->getParentOp())
+    if (auto branch = dyn_cast<scf::IfOp>(above))
+      if (std::optional<plan::Expr> taken = env.translate(branch.getCondition())) {
+        const bool isThen = op->getParentRegion() == &branch.getThenRegion();
+        got = program.select(*taken, isThen ? got : expected, isThen ? expected : got);
+      }
+  return got;
+}
+
 // Each instance gets its own element of an `each` operand, so the leading extents must be the grid's
 // (dfg-n9). Where the types do not say so, the runtime compares.
-void Planner::addChecks(dfg::NodeOp op, plan::Node &node) {
+LogicalResult Planner::addChecks(dfg::NodeOp op, plan::Node &node) {
   for (auto [i, v] : llvm::enumerate(op.getInputs())) {
     if (op.getPort(i).getMode() != dfg::PortMode::Each)
       continue;
@@ -175,13 +188,20 @@ void Planner::addChecks(dfg::NodeOp op, plan::Node &node) {
   }
   // What the operations of a network ask of their operands (nn::addExtentChecks).
   plan::Env inner = env.inside(op);
-  for (auto assert : llvm::make_early_inc_range(op.getBodyBlock()->getOps<cf::AssertOp>())) {
+  SmallVector<cf::AssertOp> asserts;
+  op.getBody().walk([&](cf::AssertOp assert) { asserts.push_back(assert); });
+  for (cf::AssertOp assert : asserts) {
     auto same = assert.getArg().getDefiningOp<arith::CmpIOp>();
     if (same && same.getPredicate() == arith::CmpIPredicate::eq) {
       std::optional<plan::Expr> got = inner.translate(same.getLhs()),
                                 expected = inner.translate(same.getRhs());
-      if (got && expected && *got != *expected)
-        node.checks.push_back({*got, *expected, assert.getMsg().str()});
+      // A kernel that cannot be kept from reading beyond its operands is none.
+      if (!got || !expected)
+        return op.emitOpError()
+               << assert.getMsg()
+               << " is not known when the node starts; make it static, or compute it in a node of its own";
+      if (*got != *expected)
+        node.checks.push_back({inBranch(inner, assert, *got, *expected), *expected, assert.getMsg().str()});
     }
     assert.erase();
     if (same && same->use_empty())
@@ -189,6 +209,7 @@ void Planner::addChecks(dfg::NodeOp op, plan::Node &node) {
   }
   node.checks.insert(node.checks.end(), pending.begin(), pending.end());
   pending.clear();
+  return success();
 }
 
 // How a node's layer stores its result, in the usual letters: blocks of c channels innermost.
@@ -224,7 +245,8 @@ LogicalResult Planner::addNode(dfg::NodeOp op) {
     if (auto it = env.values.find(v); it != env.values.end())
       node.reads.push_back(it->second);
   }
-  addChecks(op, node);
+  if (failed(addChecks(op, node)))
+    return failure();
   auto read = [&](int value) {
     node.reads.push_back(value);
     if (auto p = producer.find(root(value)); p != producer.end())

@@ -105,7 +105,7 @@ std::vector<tune::TunableNode> tessera::describeNodes(ModuleOp module, ArrayRef<
   std::vector<tune::TunableNode> nodes;
   for (dfg::NodeOp node : nodesOnce(module)) {
     tune::TunableNode own{
-        node.getName().str(), describeShape(node), graph::instanceCost(node), {Knob().str()}};
+        node.getName().str(), "node", describeShape(node), graph::instanceCost(node), {Knob().str()}};
     for (const Knob &knob : dfg::listKnobs(node))
       // What matters in streams alone is not seen in launches.
       if (!knob.isExact() && knob.structure != Knob::Structure::Reuse && matchesAny(knob, patterns))
@@ -114,6 +114,25 @@ std::vector<tune::TunableNode> tessera::describeNodes(ModuleOp module, ArrayRef<
       nodes.push_back(std::move(own));
   }
   return nodes;
+}
+
+std::vector<tune::TunableNode> tessera::describeOperations(ModuleOp module, ArrayRef<std::string> patterns) {
+  std::vector<tune::TunableNode> operations;
+  for (nn::TunableOp op : nn::tunableOps(module)) {
+    if (isa<nn::BinaryOp>(op.getOperation()))
+      continue;
+    tune::TunableNode own{nn::nameOf(op).str(),
+                          nn::kindOf(op).str(),
+                          formatShape(cast<ShapedType>(op->getResult(0).getType()).getShape()),
+                          double(cast<nn::NnOp>(op.getOperation()).getFlops()),
+                          {Knob().str()}};
+    for (const Knob &knob : nn::listKnobs(op))
+      if (!knob.isExact() && matchesAny(knob, patterns) && (!knob.needsRange() || nn::rangeOf(op)))
+        own.knobs.push_back(knob.str());
+    if (own.knobs.size() > 1)
+      operations.push_back(std::move(own));
+  }
+  return operations;
 }
 
 static std::string describeKind(nn::TunableOp op) {

@@ -24,6 +24,9 @@ Portable copyAs(const Portable &program, const std::string &name);
 
 /// The nodes of graphs that have knobs which the patterns stand for, and those.
 std::vector<tune::TunableNode> describeNodes(ModuleOp module, ArrayRef<std::string> patterns);
+/// The same of the operations of networks, but for sums. Without the range of its activation an operation
+/// does not have the knobs that need it.
+std::vector<tune::TunableNode> describeOperations(ModuleOp module, ArrayRef<std::string> patterns);
 
 /// The operations that have knobs: [{"name", "kind", "shape", "flops", "knob", "range"?, "knobs": {knob:
 /// cost}}], where a cost is arithmetic in units of f32 and `kind` the mnemonic ("depthwise" for such

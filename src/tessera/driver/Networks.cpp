@@ -33,6 +33,10 @@ nn::LayoutOptions tessera::layoutOptions(const InstallOptions &options) {
   layout.lanes = std::max(4u, info.vectorBytes / 4);
   if (std::optional<nn::packed::Dot> dot = nn::packed::parseDot(info.dotBytes)) {
     layout.bytes = nn::packed::stepOf(*dot);
+    if (*dot == nn::packed::Dot::MaddBytes) {
+      layout.bytes = nn::packed::stepOf(nn::packed::Dot::Madd);
+      layout.smallBytes = nn::packed::stepOf(*dot);
+    }
     layout.tileBytes = nn::packed::channelsOf(*dot);
   }
   // Without an instruction for them bf16 is fastest as f32.

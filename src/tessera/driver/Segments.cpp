@@ -171,7 +171,7 @@ FailureOr<tune::Network> tessera::describeNetwork(Portable &program, ArrayRef<st
       if (auto demand = first->getAttrOfType<DenseF32ArrayAttr>(nn::demandAttr))
         segment.demand = tune::Demand{demand[0], demand[1]};
       for (const Knob &knob : knobs)
-        if (segment.activation >= 0 || knob.precision != Knob::Precision::Int8) {
+        if (segment.activation >= 0 || !knob.isBytes()) {
           segment.knobs.push_back(knob.str());
           segment.work.push_back(op.getKnobCost(knob));
         }

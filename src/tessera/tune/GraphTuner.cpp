@@ -118,8 +118,8 @@ Status GraphTuner::prepare() {
   TESSERA_ASSIGN(std::vector<double> best, metrics->evaluate(golden[0], golden[0]));
   exactQuality = std::isfinite(best[0]) ? best[0] : exactDecibels;
 
-  std::string key = concat(digest, " ", TESSERA_VERSION, " ", options.data, " ", options.metric, " ",
-                           searchCount, " ", options.seed, " ", options.threads);
+  std::string key = concat(digest, " ", options.machine, " ", TESSERA_VERSION, " ", options.data, " ",
+                           options.metric, " ", searchCount, " ", options.seed, " ", options.threads);
   for (const Sample &sample : samples)
     key += concat(" ", sample.name, " ", sample.bytes());
   for (const TunableNode &node : nodes)
@@ -415,7 +415,7 @@ Curve GraphTuner::curve() const {
     curve.shapes[exact->plan().inputs[i].name] = samples[largest].inputs[i]->shape();
   for (size_t n = 0; n < nodes.size(); ++n)
     curve.operations.push_back(
-        {nodes[n].name, "node", nodes[n].shape, nodes[n].flops, exactMicroseconds, {}, records[n]});
+        {nodes[n].name, nodes[n].kind, nodes[n].shape, nodes[n].flops, exactMicroseconds, {}, records[n]});
   Configuration baseline;
   baseline.name = "baseline";
   baseline.predicted = {exactQuality, exactQuality, exactQuality, 1};

@@ -26,7 +26,8 @@ struct GraphTuneOptions {
   double confidence = 0.95;
   uint64_t seed = 1;
   unsigned threads = 0;
-  std::string folder; ///< for what was found so far, so that an interrupted run goes on
+  std::string machine; ///< what is compiled for where it is another CPU
+  std::string folder;  ///< for what was found so far, so that an interrupted run goes on
   bool quiet = true;
 };
 

@@ -22,17 +22,17 @@ static bool leads(const std::vector<KnobMap> &found, const KnobMap &to) {
 }
 
 TEST(KnobMoves, VariantsArePlainOnesWithMore) {
-  const TunableNode node{"a", "", 1, list};
+  const TunableNode node{"a", "node", "", 1, list};
   for (const char *text : {"perforate-rows:1/2@1", "perforate-rows:5/8@1", "f16+perforate-rows:3/4@0"})
     EXPECT_TRUE(isVariant(node, text)) << text;
   for (const char *text : {"f32", "f16", "perforate-rows:1/2@0", "perforate-rows:7/8@0", "cubic-rows:3/4@0"})
     EXPECT_FALSE(isVariant(node, text)) << text;
   // Nothing plainer: it has to be looked at itself.
-  EXPECT_FALSE(isVariant({"a", "", 1, {"f32", "perforate-rows:1/2@1"}}, "perforate-rows:1/2@1"));
+  EXPECT_FALSE(isVariant({"a", "node", "", 1, {"f32", "perforate-rows:1/2@1"}}, "perforate-rows:1/2@1"));
 }
 
 TEST(KnobMoves, StepsOfOneNodeAndOfAll) {
-  const std::vector<TunableNode> nodes = {{"a", "", 1, list}, {"b", "", 1, list}};
+  const std::vector<TunableNode> nodes = {{"a", "node", "", 1, list}, {"b", "node", "", 1, list}};
   const KnobMap at = {{"a", "perforate-rows:3/4@0"}, {"b", "perforate-rows:7/8@0"}};
   const std::vector<KnobMap> found = neighboursOf(nodes, at);
   auto withA = [&](const char *knob) { return KnobMap{{"a", knob}, {"b", "perforate-rows:7/8@0"}}; };

@@ -38,7 +38,7 @@ struct Segment {
 
   /// What they are given when the operation has this knob; "" for nothing.
   static std::string knobOfSums(const std::string &knob) {
-    return knob.starts_with("bf16") || knob.starts_with("int8") ? "bf16" : "";
+    return knob.starts_with("bf16") || knob.starts_with("int8") || knob.starts_with("int7") ? "bf16" : "";
   }
 };
 
@@ -53,10 +53,10 @@ struct Network {
   }
 };
 
-/// A node of a program that is no network.
+/// A node of a graph, or an operation of a network, that is tuned in the whole program.
 struct TunableNode {
-  std::string name, shape;
-  double flops = 0;               ///< of one element
+  std::string name, kind, shape;  ///< kind: "node", or the operation's mnemonic
+  double flops = 0;               ///< of a node for one element
   std::vector<std::string> knobs; ///< the first one is exact
 };
 

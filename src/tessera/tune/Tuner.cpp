@@ -62,8 +62,9 @@ Status Tuner::prepare() {
   cost.validated = static_cast<int64_t>(heldBack.size());
   cost.batch = options.batch;
 
-  std::string key = concat(program, " ", TESSERA_VERSION, " ", data.name, " ", options.skip, " ", end, " ",
-                           options.images, " ", options.batch, " ", options.seed, " ", options.metric.k);
+  std::string key =
+      concat(program, " ", options.machine, " ", TESSERA_VERSION, " ", data.name, " ", options.skip, " ", end,
+             " ", options.images, " ", options.batch, " ", options.seed, " ", options.metric.k);
   for (float v : options.normalise.mean)
     key += concat(" ", v);
   for (const Segment &segment : network.segments)
@@ -126,7 +127,7 @@ Status Tuner::costsOf(size_t segment, std::span<const uint16_t> available,
   }
   auto key = [&](size_t k) {
     return concat(info.name.empty() ? network.name : info.shape, " | ", info.knobs[k], " | batch ",
-                  options.batch, ", one thread");
+                  options.batch, ", one thread", options.machine.empty() ? "" : ", " + options.machine);
   };
   std::vector<uint16_t> missing;
   for (uint16_t k : available)
@@ -176,6 +177,9 @@ Result<std::vector<uint16_t>> Tuner::compileVariants(size_t segment) {
   return available;
 }
 
+static constexpr std::string_view bytes[] = {"int8", "int7"};
+static bool isPlainBytes(std::string_view knob) { return std::ranges::find(bytes, knob) != std::end(bytes); }
+
 Status Tuner::profileSegment(size_t segment) {
   const Segment &info = network.segments[segment];
   TESSERA_ASSIGN(const std::vector<uint16_t> available, compileVariants(segment));
@@ -189,9 +193,9 @@ Status Tuner::profileSegment(size_t segment) {
   knobs.push_back({0});
   records.emplace_back();
   for (uint16_t k : available) {
-    // What is not faster is of no use, however good it is. A piece in int8 alone quantises and scales back,
+    // What is not faster is of no use, however good it is. A piece in bytes alone quantises and scales back,
     // which it does not between others of its kind.
-    if (k == 0 || (microseconds[k] > 0.97 * microseconds[0] && info.knobs[k] != "int8"))
+    if (k == 0 || (microseconds[k] > 0.97 * microseconds[0] && !isPlainBytes(info.knobs[k])))
       continue;
     const std::string id = concat("profile ", info.name, " ", info.knobs[k]);
     Scores scores;
@@ -268,16 +272,17 @@ static int64_t countApproximated(std::span<const uint16_t> picks) {
   return static_cast<int64_t>(picks.size()) - std::count(picks.begin(), picks.end(), 0);
 }
 
-// The same in int8 wherever there is nothing narrower: costs of single pieces do not see that neighbours of
+// The same in bytes wherever there is nothing narrower: costs of single pieces do not see that neighbours of
 // one precision pass their values on as they are.
 Point Tuner::narrowed(Point point) const {
   for (size_t i = 0; i < point.picks.size(); ++i) {
     const std::vector<Choice> &choices = input.operations[i].choices;
-    const std::string &knob = choices[point.picks[i]].knob;
-    const std::string wanted = point.picks[i] ? "int8+" + knob : "int8";
+    const std::string knob = choices[point.picks[i]].knob;
+    const bool isExact = point.picks[i] == 0;
     for (size_t c = 1; c < choices.size(); ++c)
-      if (choices[c].knob == wanted)
-        point.picks[i] = static_cast<uint16_t>(c);
+      for (std::string_view narrow : bytes)
+        if (choices[c].knob == (isExact ? std::string(narrow) : concat(narrow, "+", knob)))
+          point.picks[i] = static_cast<uint16_t>(c);
   }
   return point;
 }
@@ -321,7 +326,7 @@ Status Tuner::search() {
   for (Point &p : spread(timed(portable), static_cast<size_t>(std::max<int64_t>(1, options.candidates / 4))))
     points.push_back(std::move(p));
   // Plain conversions: one precision for all, as other tools make them.
-  for (const std::string knob : {"int8", "bf16"}) {
+  for (const std::string knob : {"int8", "int7", "bf16"}) {
     Point plain;
     plain.picks.assign(input.operations.size(), 0);
     for (size_t i = 0; i < plain.picks.size(); ++i)

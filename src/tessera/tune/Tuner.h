@@ -28,6 +28,7 @@ struct TuneOptions {
   Normalisation normalise;
   std::string folder;    ///< for what was found so far, so that an interrupted run goes on
   std::string costs;     ///< the journal of measured times that runs on this machine share
+  std::string machine;   ///< what pieces are compiled for where it is another CPU; times are kept apart
   bool portable = false; ///< costs are arithmetic, counted by precision, and not times of this machine
   bool quiet = true;
 };

@@ -38,6 +38,18 @@ static Value scalarOf(NodeContext &c, Value t) {
 // If
 //===----------------------------------------------------------------------===//
 
+// The type of what is one or the other: extents that differ are dynamic. Null when the ranks do.
+static Type joined(Value yes, Value no) {
+  auto one = cast<RankedTensorType>(yes.getType()), other = cast<RankedTensorType>(no.getType());
+  if (one.getRank() != other.getRank() || one.getElementType() != other.getElementType())
+    return Type();
+  SmallVector<int64_t> shape(one.getShape());
+  for (auto [extent, too] : llvm::zip(shape, other.getShape()))
+    if (extent != too)
+      extent = ShapedType::kDynamic;
+  return RankedTensorType::get(shape, one.getElementType());
+}
+
 static void branch(NodeContext &c) {
   const ox::Graph *yes = body(c, "then_branch"), *no = body(c, "else_branch");
   if (!yes || !no)
@@ -82,19 +94,28 @@ static void branch(NodeContext &c) {
       delete block;
     }
   };
+  SmallVector<Type> types;
   bool fits = !c.bad;
   for (size_t i = 0; fits && i < results[0].size(); ++i) {
-    fits = results[0][i] && results[1][i] && results[0][i].getType() == results[1][i].getType();
+    types.push_back(results[0][i] && results[1][i] ? joined(results[0][i], results[1][i]) : Type());
+    fits = types.back() != Type();
     if (values[0][i]->type != values[1][i]->type)
       c.fail("its branches give different element types for output " + Twine(i));
   }
-  if (!fits) {
-    // The shapes may agree once the condition is known.
+  if (!fits || c.bad) {
+    // There is only one side once the condition is known.
     if (!c.bad)
-      c.known(0, "cond: its branches give different shapes, and the condition");
+      c.known(0, "cond: its branches give tensors of different ranks, and the condition");
     return discard();
   }
-  SmallVector<Type> types(ValueRange(results[0]).getTypes());
+  for (int side : {0, 1}) {
+    OpBuilder::InsertionGuard guard(c.b);
+    Operation *yield = blocks[side]->getTerminator();
+    c.b.setInsertionPoint(yield);
+    for (auto [i, type] : llvm::enumerate(types))
+      if (results[side][i].getType() != type)
+        yield->setOperand(i, tensor::CastOp::create(c.b, c.loc, type, results[side][i]));
+  }
   auto op = scf::IfOp::create(c.b, c.loc, types, flag, /*withElseRegion=*/true);
   for (int side : {0, 1}) {
     Region &region = side ? op.getElseRegion() : op.getThenRegion();

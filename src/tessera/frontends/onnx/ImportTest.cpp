@@ -294,6 +294,12 @@ TEST_F(OnnxImport, BranchesThatDoNotFit) {
   expectProblem(
       model(1, "IsNaN", 9),
       {"node 'choose' (If of ai.onnx, opset 21): its branches give different element types for output 0"});
+  expectProblem(
+      model(1, "Flatten", 1),
+      {"node 'choose' (If of ai.onnx, opset 21): cond: its branches give tensors of different ranks, "
+       "and the condition (input 0) must be known when compiling, but depends on 'c'"});
+  // Extents may differ.
+  expectText(model(1, "ReduceMax", 1), {"tensor.cast", "-> (tensor<?xf32>)"});
 }
 
 TEST_F(OnnxImport, PartsThatDoNotFit) {

@@ -37,7 +37,8 @@ LogicalResult NnDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
       return op->emitOpError("expected 'nn.demand' to be array<f32: l1, l2> of relative errors");
     return success();
   }
-  if (name == algorithmAttr || name == tilesAttr || name == layerAttr || name == filledAttr) {
+  if (name == algorithmAttr || name == tilesAttr || name == layerAttr || name == filledAttr ||
+      name == smallWeightsAttr) {
     auto tiles = dyn_cast<DenseI64ArrayAttr>(attr.getValue());
     if (name == tilesAttr && (!tiles || tiles.size() != 6))
       return op->emitOpError("expected 'nn.tiles' to be an array of six i64");
@@ -82,10 +83,10 @@ StringRef nn::nameOf(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 bool nn::changesWeights(const Knob &knob) {
-  return knob.precision == Precision::Int8 || knob.precision == Precision::Int4 ||
-         knob.structure == Structure::SampleFilter || knob.structure == Structure::LowRank ||
-         knob.structure == Structure::Prune || knob.structure == Structure::PruneBlocks ||
-         knob.structure == Structure::Promise || knob.structure == Structure::Winograd;
+  return knob.isBytes() || knob.precision == Precision::Int4 || knob.structure == Structure::SampleFilter ||
+         knob.structure == Structure::LowRank || knob.structure == Structure::Prune ||
+         knob.structure == Structure::PruneBlocks || knob.structure == Structure::Promise ||
+         knob.structure == Structure::Winograd;
 }
 
 bool nn::hasKnob(TunableOp op, const Knob &knob) {
@@ -138,6 +139,7 @@ static double precisionCost(const Knob &knob) {
   case Precision::BF16:
     return 0.5;
   case Precision::Int8:
+  case Precision::Int7:
     return 0.25;
   }
   return 1;
@@ -320,7 +322,7 @@ bool BinaryOp::hasKnob(const Knob &knob) {
   };
   return getKind() == BinaryKind::add && ::isF32(getY()) && shapeOf(getY()).size() == 4 &&
          isActivation(getA()) && isActivation(getB()) && knob.structure == Structure::None &&
-         knob.precision != Precision::Int4;
+         knob.precision != Precision::Int7 && knob.precision != Precision::Int4;
 }
 double BinaryOp::getKnobCost(const Knob &) {
   return static_cast<double>(cast<NnOp>(getOperation()).getFlops());
@@ -361,7 +363,7 @@ SmallVector<Knob> nn::listKnobs(TunableOp op) {
     add(Structure::Promise, 0, 0, level);
   SmallVector<Knob> knobs;
   for (Precision precision :
-       {Precision::F32, Precision::F16, Precision::BF16, Precision::Int8, Precision::Int4})
+       {Precision::F32, Precision::F16, Precision::BF16, Precision::Int8, Precision::Int7, Precision::Int4})
     for (Knob knob : structures) {
       knob.precision = precision;
       if (nn::hasKnob(op, knob))

@@ -15,7 +15,7 @@ namespace {
 /// The operands of a sum of products, as the knob has them.
 struct Operands {
   std::vector<double> x, w;
-  std::vector<double> scale; ///< of each result, for int8
+  std::vector<double> scale; ///< of each result, for integers
   double biasLow = 0, biasHigh = 0;
 };
 
@@ -34,18 +34,19 @@ static float int8Level(float v, const Int8Range &as) {
   return std::clamp(std::nearbyint(v * (1 / as.scale)) + zero, 0.0f, 255.0f) - zero;
 }
 
-// What int8 makes of both: integers, whose sums are exact in double.
-static LogicalResult toInt8(const Call &call, const std::vector<float> &x, const std::vector<float> &w,
-                            int64_t rows, Operands &out) {
+// What int8 or int7 makes of both: integers, whose sums are exact in double.
+static LogicalResult toBytes(const Call &call, const Knob &knob, const std::vector<float> &x,
+                             const std::vector<float> &w, int64_t rows, Operands &out) {
   auto range = rangeOf(call.inst.op);
   if (!range)
-    return call.error("has the knob int8, but no 'nn.range'");
+    return call.error("has the knob " + knob.str() + ", but no 'nn.range'");
   Int8Range as = int8Range(range->first, range->second);
   for (float v : x)
     out.x.push_back(int8Level(v, as));
-  std::vector<float> scales = int8Scales(w, rows);
+  const int32_t most = mostOf(knob.precision);
+  std::vector<float> scales = int8Scales(w, rows, most);
   for (size_t i = 0; i < w.size(); ++i)
-    out.w.push_back(std::clamp(std::nearbyint(w[i] / scales[i / (w.size() / rows)]), -127.0f, 127.0f));
+    out.w.push_back(std::clamp<float>(std::nearbyint(w[i] / scales[i / (w.size() / rows)]), -most, most));
   for (float scale : scales)
     out.scale.push_back(as.scale * scale);
   return success();
@@ -75,8 +76,8 @@ static LogicalResult prepare(const Call &call, const Knob &knob, std::vector<flo
   changeWeights(w, shape, knob);
   if (knob.structure == Structure::Promise)
     return toPromise(call, knob, std::move(x), w, out);
-  if (knob.precision == Precision::Int8)
-    return toInt8(call, x, w, shape.rows, out);
+  if (knob.isBytes())
+    return toBytes(call, knob, x, w, shape.rows, out);
   for (float v : x)
     out.x.push_back(roundTo(knob.precision, v));
   for (float v : w)

@@ -133,11 +133,13 @@ std::optional<Expr> Env::translateDim(mlir::Value v, int64_t d) {
   if (auto dps = dyn_cast<DestinationStyleOpInterface>(def))
     return translateDim(dps.getTiedOpOperand(cast<OpResult>(v))->get(), d);
   if (auto branch = dyn_cast<scf::IfOp>(def); branch && !branch.getElseRegion().empty()) {
-    // Only an extent that both sides agree on is known before.
     unsigned r = cast<OpResult>(v).getResultNumber();
     std::optional<Expr> yes = translateDim(branch.thenYield().getOperand(r), d),
                         no = translateDim(branch.elseYield().getOperand(r), d);
-    return yes && no && *yes == *no ? yes : std::nullopt;
+    if (!yes || !no || *yes == *no)
+      return yes && no ? yes : std::nullopt;
+    std::optional<Expr> taken = translate(branch.getCondition());
+    return taken ? std::optional(program.select(*taken, *yes, *no)) : std::nullopt;
   }
   if (auto loop = dyn_cast<scf::ForOp>(def))
     return translateDim(loop.getInitArgs()[cast<OpResult>(v).getResultNumber()], d);
@@ -221,14 +223,26 @@ static std::optional<Expr> translateAffine(Program &p, AffineExpr e, ArrayRef<Ex
   }
 }
 
+// What a scalar is read from, where the node only reads it; the scalar itself otherwise.
+static mlir::Value scalarMemory(mlir::Value v) {
+  if (auto element = v.getDefiningOp<tensor::ExtractOp>(); element && element.getIndices().empty())
+    return element.getTensor();
+  if (auto element = v.getDefiningOp<memref::LoadOp>(); element && element.getIndices().empty())
+    if (mlir::Value from = element.getMemRef();
+        llvm::all_of(from.getUsers(), [](Operation *user) { return isa<memref::LoadOp>(user); }))
+      return from;
+  return v;
+}
+
 std::optional<Expr> Env::build(mlir::Value v) {
-  // An integer in memory is read when the launch needs it; a state's is not known then.
-  if (auto it = values.find(v); it != values.end() && v.getType().isIntOrIndex()) {
-    if (program.values[it->second].kind == "state")
-      return std::nullopt;
-    return program.load(it->second);
-  }
   Operation *def = v.getDefiningOp();
+  // An integer in memory is read when the launch needs it; a state's is not known then.
+  auto memory = values.find(scalarMemory(v));
+  if (memory != values.end() && v.getType().isIntOrIndex()) {
+    if (program.values[memory->second].kind == "state")
+      return std::nullopt;
+    return program.load(memory->second);
+  }
   if (!def)
     return std::nullopt;
   if (auto constant = dyn_cast<arith::ConstantOp>(def)) {

@@ -34,7 +34,7 @@ public:
     if (machine.has("avx512vnni") || machine.has("avxvnni"))
       info.dotBytes = "vnni";
     else if (llvm::Triple(machine.triple).isX86())
-      info.dotBytes = "madd";
+      info.dotBytes = machine.has("ssse3") ? "maddubs" : "madd";
     else if (machine.has("i8mm"))
       info.dotBytes = "usdot";
     // Intel's is slower than f32.

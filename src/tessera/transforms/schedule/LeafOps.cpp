@@ -183,8 +183,9 @@ DiagnosedSilenceableFailure LowerPackedOp::apply(transform::TransformRewriter &r
                           int64_t(getUnroll()), int64_t(getTask()),    int64_t(getSplit())};
   std::optional<nn::packed::Dot> dot = nn::packed::parseDot(getDot());
   if (!dot)
-    return emitDefiniteFailure() << "unknown instruction '" << getDot()
-                                 << "'; expected plain, vnni, bf16, madd, usdot, amx-int8 or amx-bf16";
+    return emitDefiniteFailure()
+           << "unknown instruction '" << getDot()
+           << "'; expected plain, vnni, bf16, madd, maddubs, usdot, amx-int8 or amx-bf16";
   tiles.dot = *dot;
   for (Operation *payload : llvm::to_vector(state.getPayloadOps(getTarget()))) {
     Location loc = payload->getLoc();

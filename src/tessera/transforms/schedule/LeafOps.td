@@ -208,7 +208,7 @@ def LowerPackedOp : LeafScheduleOp<"lower_packed", [DeclareOpInterfaceMethods<Me
     kernel is, never what it computes: `rows` x `columns` places of `blocks` blocks of channels stay in registers; `unroll` steps of the
     reduction are written out; `task` rows are one task; with `split` 1 channels are the outermost tasks, so that their weights stay in the
     cache. For Winograd's convolution `columns` (then `rows`, for what is left) are tiles in registers, `task` tiles are transformed together
-    and `split` parts of the channels are tasks of their own. `dot` names the instruction that multiplies narrow elements: "vnni", "bf16", "madd", "amx-int8", "amx-bf16" (x86),
+    and `split` parts of the channels are tasks of their own. `dot` names the instruction that multiplies narrow elements: "vnni", "bf16", "madd", "maddubs" (weights from -64 to 64 alone), "amx-int8", "amx-bf16" (x86),
     "usdot" (Arm), or "plain"; with the AMX ones, for a convolution, `columns` places are a tile, `rows` x `unroll` tiles of places and `blocks` tiles of 16 channels stay in registers.
 
     Before:

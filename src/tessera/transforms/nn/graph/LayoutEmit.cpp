@@ -47,7 +47,7 @@ private:
   bool visitInterpolate(InterpolateOp op);
   bool visitMean(ReduceOp op);
   bool visitMatmul(MatmulOp op);
-  bool visitNarrowMatmul(MatmulOp op, const Narrow &narrow);
+  bool visitNarrowMatmul(MatmulOp op, Narrow narrow);
   bool visitConcat(ConcatOp op);
 
   /// The narrow operands of a convolution, if it is to run on them.
@@ -346,12 +346,17 @@ static BinaryOp biasOf(MatmulOp op) {
   return columns ? add : BinaryOp();
 }
 
-bool Emitter::visitNarrowMatmul(MatmulOp op, const Narrow &narrow) {
+bool Emitter::visitNarrowMatmul(MatmulOp op, Narrow narrow) {
   int64_t columns = typeOf(op.getY()).getDimSize(1),
           depth = typeOf(op.getB()).getDimSize(op.getTransposeB() ? 1 : 0);
   int64_t block = columns <= options.lanes / 2 ? std::max<int64_t>(4, options.lanes / 2) : options.lanes;
   std::vector<float> data = floatsOf(op.getB());
   std::optional<Flat> from = flat(narrow.source);
+  // What small weights allow is no use for an odd number of them.
+  if (narrow.isSmall && !from && depth % narrow.together) {
+    narrow.isSmall = false;
+    narrow.together = options.bytes;
+  }
   if (!from && depth % narrow.together)
     return false;
   std::vector<float> rows = from ? packed::packMatmul(data.data(), depth, columns, op.getTransposeB(), block,
@@ -480,6 +485,7 @@ struct NnLayoutPass : nn::impl::NnLayoutPassBase<NnLayoutPass> {
     options.lanes = lanes;
     options.winograd = winograd;
     options.bytes = bytes;
+    options.smallBytes = smallBytes;
     options.halves = halves;
     options.tileBytes = tileBytes;
     options.tileHalves = tileHalves;

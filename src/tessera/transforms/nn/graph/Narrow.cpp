@@ -19,7 +19,7 @@ std::vector<float> nn::floatsOf(Value constant) {
 }
 
 static std::optional<Narrow> bytesOf(Value x, Value w, int64_t together) {
-  Narrow narrow{Value(), 0, together};
+  Narrow narrow{.source = {}, .together = together};
   if (auto sub = x.getDefiningOp<BinaryOp>(); sub && sub.getKind() == BinaryKind::sub) {
     ElementsAttr zero = elementsOf(sub.getB());
     if (!zero || zero.getNumElements() != 1 || !zero.getElementType().isInteger(32))
@@ -48,7 +48,7 @@ static std::optional<Narrow> halvesOf(Value x, Value w, int64_t together) {
   Bytes bytes(elementsOf(w));
   if (!bytes || llvm::any_of(bytes.as<uint32_t>(), [](uint32_t v) { return v & 0xffff; }))
     return std::nullopt;
-  return Narrow{cast.getX(), 0, together};
+  return Narrow{.source = cast.getX(), .together = together};
 }
 
 std::optional<Narrow> nn::narrowOf(Value x, Value w, const LayoutOptions &options) {
@@ -58,6 +58,10 @@ std::optional<Narrow> nn::narrowOf(Value x, Value w, const LayoutOptions &option
   std::optional<Narrow> narrow;
   if (element.isInteger(32) && typeOf(w).getElementType().isInteger(32) && options.bytes) {
     narrow = bytesOf(x, w, options.bytes);
+    if (narrow && options.smallBytes && llvm::all_of(Bytes(elementsOf(w)).as<int32_t>(), packed::fitsPairs)) {
+      narrow->together = options.smallBytes;
+      narrow->isSmall = true;
+    }
     if (narrow)
       narrow->tile = options.tileBytes;
   } else if (element.isF32() && typeOf(w).getElementType().isF32() && options.halves) {
@@ -112,6 +116,12 @@ static Value startOf(OpBuilder &b, Location loc, ArrayRef<float> bias, ArrayRef<
   return makeConstant(b, loc, makeElements<int32_t>(RankedTensorType::get(shape, b.getI32Type()), start));
 }
 
+static Value marked(Operation *layer, const Narrow &narrow) {
+  if (narrow.isSmall)
+    layer->setAttr(smallWeightsAttr, UnitAttr::get(layer->getContext()));
+  return layer->getResult(0);
+}
+
 Value nn::emitNarrowConv(OpBuilder &b, ConvOp op, const Narrow &narrow, Value x, int64_t block) {
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape();
   int64_t groups = op.getGroups(), channels = w[1] * groups, from = typeOf(x).getShape().back();
@@ -144,8 +154,10 @@ Value nn::emitNarrowConv(OpBuilder &b, ConvOp op, const Narrow &narrow, Value x,
       packRows(b, wLoc, packed::packConv(weights.data(), w[0], channels, w[2], w[3], groups, from, block),
                {ceilDiv(w[0], block), ceilDiv(w[1], from), w[2], w[3], from, block}, narrow.together,
                typeOf(x).getElementType());
-  return PackedConvOp::create(b, loc, x, packed, startOf(b, loc, bias, sums, narrow.zero, block, integer),
-                              op.getStrides(), op.getDilations(), groups);
+  return marked(PackedConvOp::create(b, loc, x, packed,
+                                     startOf(b, loc, bias, sums, narrow.zero, block, integer),
+                                     op.getStrides(), op.getDilations(), groups),
+                narrow);
 }
 
 Value nn::emitNarrowMatmul(OpBuilder &b, MatmulOp op, const Narrow &narrow, Value x, ArrayRef<float> rows,
@@ -159,6 +171,8 @@ Value nn::emitNarrowMatmul(OpBuilder &b, MatmulOp op, const Narrow &narrow, Valu
   bool integer = typeOf(op.getY()).getElementType().isInteger(32);
   Value packed = packRows(b, op.getB().getLoc(), rows, {panels, depth, block}, narrow.together,
                           typeOf(x).getElementType());
-  return PackedMatmulOp::create(b, op.getLoc(), x, packed,
-                                startOf(b, op.getLoc(), {}, sums, narrow.zero, block, integer), columns);
+  return marked(PackedMatmulOp::create(b, op.getLoc(), x, packed,
+                                       startOf(b, op.getLoc(), {}, sums, narrow.zero, block, integer),
+                                       columns),
+                narrow);
 }

@@ -10,10 +10,11 @@
 namespace tessera::nn {
 
 struct Narrow {
-  Value source;     ///< the narrow operand
-  int64_t zero = 0; ///< what is subtracted from it
-  int64_t together; ///< elements that one instruction takes
-  int64_t tile = 0; ///< channels that one product of matrices takes; 0: vectors are multiplied
+  Value source;         ///< the narrow operand
+  int64_t zero = 0;     ///< what is subtracted from it
+  int64_t together;     ///< elements that one instruction takes
+  bool isSmall = false; ///< the weights are (smallWeightsAttr)
+  int64_t tile = 0;     ///< channels that one product of matrices takes; 0: vectors are multiplied
 };
 
 /// The narrow form of an operand and its weights, if there is one that the machine is fast at.

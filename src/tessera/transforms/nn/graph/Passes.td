@@ -47,6 +47,7 @@ def NnLayoutPass : NnPass<"tessera-nn-layout"> {
                  Option<"winograd", "winograd", "bool", "true", "allow algorithms that round differently">,
                  Option<"bytes", "bytes", "int64_t", "0", "bytes that one step of a sum of products takes; 0 leaves integers alone">,
                  Option<"halves", "halves", "int64_t", "0", "bf16 elements alike">,
+                 Option<"smallBytes", "small-bytes", "int64_t", "0", "the same for weights from -64 to 64; 0: no other">,
                  Option<"tileBytes", "tile-bytes", "int64_t", "0", "bytes of channels that one product of matrices takes; 0: none">,
                  Option<"tileHalves", "tile-halves", "int64_t", "0", "bf16 elements alike">];
 }

@@ -28,10 +28,11 @@ void simplifyExtents(dfg::NodeOp node);
 
 /// What layouts are made for.
 struct LayoutOptions {
-  int64_t lanes = 8;    ///< of f32 in a vector register
-  bool winograd = true; ///< algorithms that round differently are allowed
-  int64_t bytes = 0;    ///< unsigned times signed bytes that one step of a sum takes; 0: not worth it
-  int64_t halves = 0;   ///< bf16 alike
+  int64_t lanes = 8;      ///< of f32 in a vector register
+  bool winograd = true;   ///< algorithms that round differently are allowed
+  int64_t bytes = 0;      ///< unsigned times signed bytes that one step of a sum takes; 0: not worth it
+  int64_t smallBytes = 0; ///< the same where weights are small (packed::fitsPairs); 0: no other
+  int64_t halves = 0;     ///< bf16 alike
   int64_t tileBytes = 0, tileHalves = 0; ///< channels of either that one product of matrices takes; 0: none
 };
 

@@ -3,6 +3,7 @@
 #include "tessera/transforms/nn/knobs/Quantise.h"
 
 #include "tessera/base/Check.h"
+#include "tessera/base/Weights.h"
 #include "tessera/transforms/nn/graph/Constants.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -25,8 +26,8 @@ static Value scalar(OpBuilder &b, Location loc, float v) {
 FailureOr<PrecisionRewriter::Scale> PrecisionRewriter::scaleOf(TunableOp op) {
   std::optional<std::pair<float, float>> range = rangeOf(op);
   if (!range)
-    return op->emitOpError(
-        "the knob 'int8' needs the range of the activation; 'tessera calibrate' measures it");
+    return op->emitOpError("the knob '" + knobOf(op).str() +
+                           "' needs the range of the activation; 'tessera calibrate' measures it");
   float low = std::min(range->first, 0.f), high = std::max(range->second, 0.f);
   float step = (high - low) / 255;
   if (!(step > 0) || !std::isfinite(step))
@@ -39,8 +40,7 @@ FailureOr<PrecisionRewriter::Scale> PrecisionRewriter::scaleOf(TunableOp op) {
 bool PrecisionRewriter::wantsOnly(Value v, const Scale &scale) {
   return llvm::all_of(v.getUsers(), [&](Operation *user) {
     auto op = dyn_cast<TunableOp>(user);
-    if (!op || !isa<ConvOp, MatmulOp, BinaryOp>(user) || op.getRangedOperand() != v ||
-        knobOf(op).precision != Knob::Precision::Int8)
+    if (!op || !isa<ConvOp, MatmulOp, BinaryOp>(user) || op.getRangedOperand() != v || !knobOf(op).isBytes())
       return isa<tensor::DimOp>(user);
     FailureOr<Scale> other = scaleOf(op);
     return succeeded(other) && other->step == scale.step && other->zero == scale.zero;
@@ -148,7 +148,7 @@ void PrecisionRewriter::applyHalf(TunableOp op, Type half) {
       operand.set(rounded(operand.get(), half));
 }
 
-// Rows of weights, each to be scaled on its own, as integers: sw = max |w| / 127.
+// Rows of weights, each to be scaled on its own, as integers: sw = max |w| / most.
 namespace {
 struct IntegerWeights {
   std::vector<int32_t> values;
@@ -156,18 +156,19 @@ struct IntegerWeights {
 };
 } // namespace
 
-static IntegerWeights quantiseWeights(ArrayRef<float> w, int64_t rows, int64_t columns, bool transposed) {
+static IntegerWeights quantiseWeights(ArrayRef<float> w, int64_t rows, int64_t columns, bool transposed,
+                                      int32_t most) {
   IntegerWeights result;
   result.values.resize(w.size());
   auto at = [&](int64_t r, int64_t c) { return transposed ? c * rows + r : r * columns + c; };
   for (int64_t r = 0; r < rows; ++r) {
-    float most = 0;
+    float largest = 0;
     for (int64_t c = 0; c < columns; ++c)
-      most = std::max(most, std::abs(w[at(r, c)]));
-    float step = most > 0 ? most / 127 : 1;
+      largest = std::max(largest, std::abs(w[at(r, c)]));
+    float step = largest > 0 ? largest / static_cast<float>(most) : 1;
     result.steps.push_back(step);
     for (int64_t c = 0; c < columns; ++c)
-      result.values[at(r, c)] = std::clamp<int32_t>(std::nearbyint(w[at(r, c)] / step), -127, 127);
+      result.values[at(r, c)] = std::clamp<int32_t>(std::nearbyint(w[at(r, c)] / step), -most, most);
   }
   return result;
 }
@@ -214,8 +215,9 @@ LogicalResult PrecisionRewriter::applyInt8(TunableOp op) {
   Location loc = op->getLoc();
   int64_t results = conv ? typeOf(conv.getW()).getDimSize(0) : typeOf(y).getShape().back();
   bool transposed = product && !product.getTransposeB();
-  IntegerWeights w = quantiseWeights(weights.as<float>(), results,
-                                     typeOf(op.getWeights()).getNumElements() / results, transposed);
+  IntegerWeights w =
+      quantiseWeights(weights.as<float>(), results, typeOf(op.getWeights()).getNumElements() / results,
+                      transposed, mostOf(knobOf(op).precision));
   Value q = quantised(op.getRangedOperand(), *scale);
   OpBuilder b(op);
   Type i32 = b.getI32Type(), f32 = b.getF32Type();
@@ -255,7 +257,7 @@ LogicalResult PrecisionRewriter::applyInt8(TunableOp op) {
 LogicalResult PrecisionRewriter::apply(TunableOp op) {
   OpBuilder b(op->getContext());
   Knob::Precision precision = knobOf(op).precision;
-  if (precision == Knob::Precision::Int8)
+  if (knobOf(op).isBytes())
     return applyInt8(op);
   op->removeAttr(knobAttr);
   if (precision == Knob::Precision::BF16)

@@ -3,7 +3,8 @@
 // lowering forgets it: `cf.assert` on the equality of two extents, in the leaf. The plan takes them as checks
 // of the node, so that kernels never see operands that do not fit.
 #include "tessera/ir/nn/Nn.h"
-#include "tessera/transforms/nn/lower/Lower.h"
+#include "tessera/transforms/nn/lower/Steady.h"
+#include "tessera/transforms/nn/lower/Support.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -26,9 +27,11 @@ class Checker {
 public:
   explicit Checker(Operation *op) : op(op), b(op) {}
   void run();
+  /// Of an elementwise operation: dynamic extents that meet are equal, and nothing is broadcast along them.
+  /// False when none do.
+  bool forbidBroadcast();
 
 private:
-  RankedTensorType typeOf(Value v) const { return cast<RankedTensorType>(v.getType()); }
   bool isDynamic(const Extent &e) const { return typeOf(e.of).isDynamicDim(e.dim); }
   Value index(int64_t n) { return arith::ConstantIndexOp::create(b, op->getLoc(), n); }
   Value read(const Extent &e) {
@@ -41,7 +44,9 @@ private:
   void equal(ArrayRef<Extent> extents);
   /// They are equal, or 1.
   void broadcast(ArrayRef<Extent> extents);
-  /// Dimensions of all operands from the last one on, `skip` of them left out, broadcast.
+  /// The extents that meet in dimensions of all operands, from the last one on, `skip` of them left out.
+  SmallVector<SmallVector<Extent>> meeting(ValueRange operands, int64_t skip);
+  /// They broadcast.
   void broadcastAll(ValueRange operands, int64_t skip);
   /// The extent is at least so much.
   void atLeast(const Extent &e, Value least);
@@ -110,17 +115,39 @@ void Checker::broadcast(ArrayRef<Extent> extents) {
     require(select(isOne(v), common, v), common, name(e));
 }
 
-void Checker::broadcastAll(ValueRange operands, int64_t skip) {
+SmallVector<SmallVector<Extent>> Checker::meeting(ValueRange operands, int64_t skip) {
   int64_t rank = 0;
   for (Value v : operands)
     rank = std::max(rank, typeOf(v).getRank());
+  SmallVector<SmallVector<Extent>> all;
   for (int64_t d = skip; d < rank; ++d) {
-    SmallVector<Extent> extents;
+    all.emplace_back();
     for (Value v : operands)
       if (int64_t own = typeOf(v).getRank(); d < own)
-        extents.push_back({v, own - 1 - d});
-    broadcast(extents);
+        all.back().push_back({v, own - 1 - d});
   }
+  return all;
+}
+
+void Checker::broadcastAll(ValueRange operands, int64_t skip) {
+  for (ArrayRef<Extent> extents : meeting(operands, skip))
+    broadcast(extents);
+}
+
+bool Checker::forbidBroadcast() {
+  bool any = false;
+  for (SmallVector<Extent> &extents :
+       meeting(llvm::to_vector(llvm::make_filter_range(
+                   op->getOperands(), [](Value v) { return isa<RankedTensorType>(v.getType()); })),
+               0)) {
+    llvm::erase_if(extents, [&](const Extent &e) { return !isDynamic(e); });
+    for (const Extent &e : llvm::drop_begin(extents, std::min<size_t>(1, extents.size())))
+      if (!haveSameExtent(extents[0].of, extents[0].dim, e.of, e.dim)) {
+        require(read(e), read(extents[0]), name(e));
+        any = true;
+      }
+  }
+  return any;
 }
 
 void Checker::atLeast(const Extent &e, Value least) {
@@ -208,9 +235,24 @@ void Checker::run() {
 
 void nn::addExtentChecks(dfg::NodeOp node) {
   SmallVector<Operation *> ops;
-  for (Operation &op : node.getBodyBlock()->without_terminator())
+  node.getBody().walk([&](Operation *op) {
     if (isa<NnOp, tensor::ExtractSliceOp>(op))
-      ops.push_back(&op);
+      ops.push_back(op);
+  });
   for (Operation *op : ops)
     Checker(op).run();
+}
+
+bool nn::assumeEqual(dfg::NodeOp node) {
+  SmallVector<Operation *> ops;
+  node.getBody().walk([&](NnOp op) {
+    // What a branch asks is only asked when it is taken.
+    if (op.getOpClass() == OpClass::Elementwise && op->getParentOfType<scf::WhileOp>() &&
+        !op->getParentOfType<scf::IfOp>())
+      ops.push_back(op);
+  });
+  bool any = false;
+  for (Operation *op : ops)
+    any |= Checker(op).forbidBroadcast();
+  return any;
 }

@@ -3,6 +3,8 @@
 // branch or one step of a loop makes has no place of its own once that side or step is over.
 #include "tessera/transforms/nn/lower/Support.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 
 using namespace tessera;
@@ -24,20 +26,66 @@ static Value allocate(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> extents
   return bufferization::AllocTensorOp::create(b, loc, type, dynamic, /*copy=*/Value());
 }
 
-// The extents of a tensor that is made below `above`, as values before it; nothing where one of them is
-// computed below.
-static std::optional<SmallVector<OpFoldResult>> extentsBefore(OpBuilder &b, Operation *above, Value v) {
-  SmallVector<OpFoldResult> extents;
-  for (int64_t d = 0; d < typeOf(v).getRank(); ++d) {
-    if (!typeOf(v).isDynamicDim(d)) {
-      extents.push_back(b.getIndexAttr(typeOf(v).getDimSize(d)));
-      continue;
-    }
-    Origin origin = originOf(v, d);
+// An index that is computed below `above`, as a value before it: arithmetic on extents is done there instead.
+// Null where it takes more than that.
+static Value indexBefore(OpBuilder &b, Operation *above, Value v) {
+  if (!above->isAncestor(v.getParentRegion()->getParentOp()))
+    return v;
+  Operation *def = v.getDefiningOp();
+  if (auto dim = dyn_cast_or_null<tensor::DimOp>(def)) {
+    std::optional<int64_t> d = dim.getConstantIndex();
+    Origin origin = d ? originOf(dim.getSource(), *d) : Origin{v, std::nullopt};
+    if (!origin.dim)
+      return origin.value == v ? Value() : indexBefore(b, above, origin.value);
     if (above->isAncestor(origin.value.getParentRegion()->getParentOp()))
+      return {};
+    return tensor::DimOp::create(b, above->getLoc(), origin.value, *origin.dim);
+  }
+  if (!def || !isa<arith::ArithDialect, affine::AffineDialect>(def->getDialect()) || !isPure(def))
+    return {};
+  IRMapping mapping;
+  for (Value operand : def->getOperands()) {
+    Value outside = operand.getType().isIntOrIndex() ? indexBefore(b, above, operand) : Value();
+    if (!outside)
+      return {};
+    mapping.map(operand, outside);
+  }
+  return b.clone(*def, mapping)->getResult(cast<OpResult>(v).getResultNumber());
+}
+
+// Extent `d` of a tensor that is made below `above`, as a value before it; nothing where there is none.
+static std::optional<OpFoldResult> extentBefore(OpBuilder &b, Operation *above, Value v, int64_t d) {
+  if (!typeOf(v).isDynamicDim(d))
+    return OpFoldResult(b.getIndexAttr(typeOf(v).getDimSize(d)));
+  Origin origin = originOf(v, d);
+  if (!origin.dim) {
+    Value outside = indexBefore(b, above, origin.value);
+    return outside ? std::optional<OpFoldResult>(outside) : std::nullopt;
+  }
+  if (!typeOf(origin.value).isDynamicDim(*origin.dim))
+    return OpFoldResult(b.getIndexAttr(typeOf(origin.value).getDimSize(*origin.dim)));
+  if (above->isAncestor(origin.value.getParentRegion()->getParentOp()))
+    return std::nullopt;
+  return tensor::getMixedSize(b, above->getLoc(), origin.value, *origin.dim);
+}
+
+// The extents of what a branch gives: one side's where they differ.
+static std::optional<SmallVector<OpFoldResult>> extentsBefore(OpBuilder &b, scf::IfOp op, Value yes,
+                                                              Value no) {
+  SmallVector<OpFoldResult> extents;
+  for (int64_t d = 0; d < typeOf(yes).getRank(); ++d) {
+    std::optional<OpFoldResult> own = extentBefore(b, op, yes, d), other;
+    if (!haveSameExtent(yes, d, no, d))
+      other = extentBefore(b, op, no, d);
+    else
+      other = own;
+    if (!own || !other)
       return std::nullopt;
-    extents.push_back(origin.dim ? tensor::getMixedSize(b, above->getLoc(), origin.value, *origin.dim)
-                                 : OpFoldResult(origin.value));
+    auto value = [&](OpFoldResult extent) { return getValueOrCreateConstantIndexOp(b, op.getLoc(), extent); };
+    if (*own != *other)
+      own =
+          arith::SelectOp::create(b, op.getLoc(), op.getCondition(), value(*own), value(*other)).getResult();
+    extents.push_back(*own);
   }
   return extents;
 }
@@ -51,12 +99,9 @@ static void writeOutside(scf::IfOp op) {
   for (auto [i, result] : llvm::enumerate(op.getResults())) {
     if (!isa<RankedTensorType>(result.getType()))
       continue;
-    // One tensor takes what either side gives only where both have its extents.
-    Value yes = op.thenYield().getOperand(i), no = op.elseYield().getOperand(i);
     OpBuilder b(op);
-    std::optional<SmallVector<OpFoldResult>> extents;
-    if (haveSameExtents(yes, no))
-      extents = extentsBefore(b, op, yes);
+    std::optional<SmallVector<OpFoldResult>> extents =
+        extentsBefore(b, op, op.thenYield().getOperand(i), op.elseYield().getOperand(i));
     if (!extents)
       continue;
     Value outside = allocate(b, op.getLoc(), *extents, typeOf(result));

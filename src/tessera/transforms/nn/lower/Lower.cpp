@@ -136,11 +136,23 @@ LogicalResult nn::lowerToLinalg(dfg::NodeOp node) {
     node.getBody().cloneInto(&original, mapping);
   if (failed(lowerOperations(node)))
     return failure();
+  auto again = [&] {
+    Region copy;
+    IRMapping back;
+    original.cloneInto(&copy, back);
+    node.getBody().takeBody(copy);
+  };
   if (!original.empty() && !areSteady(node)) {
-    node.getBody().takeBody(original);
-    forgetSteady(node);
-    if (failed(lowerOperations(node)))
+    again();
+    const bool mayBe = assumeEqual(node);
+    if (mayBe && failed(lowerOperations(node)))
       return failure();
+    if (!mayBe || !areSteady(node)) {
+      again();
+      forgetSteady(node);
+      if (failed(lowerOperations(node)))
+        return failure();
+    }
   }
   freeOrder(node);
   relaxFunctions(node);

@@ -10,6 +10,9 @@ namespace tessera::nn {
 
 /// Marks the loops in a leaf that carry tensors of dynamic extents; false when there is none.
 bool assumeSteady(dfg::NodeOp node);
+/// Asserts that dynamic extents which meet in an elementwise operation of a loop are equal, such that neither
+/// is broadcast; false when they are known to be. Steps that are only steady so are lowered so.
+bool assumeEqual(dfg::NodeOp node);
 /// Whether the steps of marked loops, which are lowered by now, keep the extents that they were assumed to.
 bool areSteady(dfg::NodeOp node);
 /// Takes the marks away.

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace tessera;
@@ -218,6 +219,36 @@ static bool same(Value a, std::optional<int64_t> da, Value b, std::optional<int6
   return true;
 }
 
+// Equal by what the leaf asserts of extents: whoever starts it compares them before. A branch asserts only
+// when it is taken.
+static bool areAssertedEqual(Value a, int64_t da, Value b, int64_t db) {
+  Operation *above = a.getParentRegion()->getParentOp();
+  auto node = isa<dfg::NodeOp>(above) ? cast<dfg::NodeOp>(above) : above->getParentOfType<dfg::NodeOp>();
+  if (!node)
+    return false;
+  SmallVector<std::pair<Value, Value>> pairs;
+  node.getBody().walk([&](cf::AssertOp op) {
+    auto equal = op.getArg().getDefiningOp<arith::CmpIOp>();
+    if (equal && equal.getPredicate() == arith::CmpIPredicate::eq && !op->getParentOfType<scf::IfOp>())
+      pairs.push_back({equal.getLhs(), equal.getRhs()});
+  });
+  SmallVector<Value> known;
+  auto isKnown = [&](Value v) {
+    return same(v, std::nullopt, a, da) ||
+           llvm::any_of(known, [&](Value k) { return same(v, std::nullopt, k, std::nullopt); });
+  };
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (auto &[x, y] : pairs)
+      if (x && isKnown(x) != isKnown(y)) {
+        known.push_back(isKnown(x) ? y : x);
+        x = Value();
+        grows = true;
+      }
+  }
+  return llvm::any_of(known, [&](Value k) { return same(k, std::nullopt, b, db); });
+}
+
 Origin nn::originOf(Value v, int64_t d) {
   Origin origin{v, d};
   trace(origin.value, origin.dim, /*local=*/true);
@@ -228,7 +259,7 @@ bool nn::haveSameExtent(Value a, int64_t da, Value b, int64_t db) {
   int64_t ea = typeOf(a).getDimSize(da), eb = typeOf(b).getDimSize(db);
   if (!ShapedType::isDynamic(ea) && !ShapedType::isDynamic(eb))
     return ea == eb;
-  return same(a, da, b, db);
+  return same(a, da, b, db) || areAssertedEqual(a, da, b, db);
 }
 
 //===----------------------------------------------------------------------===//

@@ -12,8 +12,9 @@ using namespace tessera::nn;
 using namespace tessera::nn::packed;
 
 static constexpr std::pair<Dot, StringLiteral> dots[] = {
-    {Dot::Plain, "plain"}, {Dot::Vnni, "vnni"},         {Dot::Bf16, "bf16"},         {Dot::Madd, "madd"},
-    {Dot::Usdot, "usdot"}, {Dot::AmxBytes, "amx-int8"}, {Dot::AmxHalves, "amx-bf16"}};
+    {Dot::Plain, "plain"},       {Dot::Vnni, "vnni"},         {Dot::Bf16, "bf16"},
+    {Dot::Madd, "madd"},         {Dot::MaddBytes, "maddubs"}, {Dot::Usdot, "usdot"},
+    {Dot::AmxBytes, "amx-int8"}, {Dot::AmxHalves, "amx-bf16"}};
 
 StringRef packed::stringifyDot(Dot dot) {
   return llvm::find_if(dots, [&](auto &each) { return each.first == dot; })->second;
@@ -51,6 +52,7 @@ int64_t packed::stepOf(Dot dot) {
   case Dot::Plain:
     return 1;
   case Dot::Vnni:
+  case Dot::MaddBytes:
   case Dot::Usdot:
   case Dot::AmxBytes:
     return 4;
@@ -69,6 +71,9 @@ static Dot dotOf(Operation *op, const Machine &machine) {
   Type element = cast<RankedTensorType>(op->getOperand(0).getType()).getElementType();
   Dot dot = element.isInteger(8) ? machine.bytes : element.isBF16() ? machine.halves : Dot::Plain;
   ArrayRef<int64_t> w = cast<RankedTensorType>(op->getOperand(1).getType()).getShape();
+  // Weights that may be too large for it stand in pairs.
+  if (dot == Dot::MaddBytes && !op->hasAttr(smallWeightsAttr))
+    dot = Dot::Madd;
   if (dot == Dot::Plain || w.back() != stepOf(dot))
     return Dot::Plain;
   int64_t lanes = w[w.size() - 2];

@@ -16,6 +16,7 @@ enum class Dot {
   Vnni,      ///< x86: four bytes
   Bf16,      ///< x86: two bf16
   Madd,      ///< x86: two bytes, widened to 16 bits
+  MaddBytes, ///< x86: four bytes whose products fit 16 bits in pairs (fitsPairs)
   Usdot,     ///< Arm: four bytes
   AmxBytes,  ///< x86: matrices of bytes, four together
   AmxHalves, ///< x86: matrices of bf16, two together

@@ -65,6 +65,14 @@ Value Products::weights(Gen &g, const Cursor &from, int64_t distance) const {
   return dot == Dot::Madd ? widen(g, v, g.b.getI16Type(), false) : v;
 }
 
+// Pairs of products of 16 bits, added to sums of 32.
+static Value addPairs(Gen &g, Value x, Value w, Value sum, int64_t lanes) {
+  StringRef name = lanes == 16  ? "llvm.x86.avx512.pmaddw.d.512"
+                   : lanes == 8 ? "llvm.x86.avx2.pmadd.wd"
+                                : "llvm.x86.sse2.pmadd.wd";
+  return arith::AddIOp::create(g.b, g.loc, sum, call(g, name, sum.getType(), {x, w}));
+}
+
 Value Products::add(Gen &g, Value x, Value w, Value sum) const {
   if (!isNarrow())
     return g.fma(x, w, sum);
@@ -74,11 +82,16 @@ Value Products::add(Gen &g, Value x, Value w, Value sum) const {
     return call(g, "llvm.x86.avx512.vpdpbusd." + bits, sumType(), {sum, x, w});
   case Dot::Bf16:
     return call(g, "llvm.x86.avx512bf16.dpbf16ps." + bits, sumType(), {sum, x, w});
-  case Dot::Madd: {
-    StringRef name = lanes == 16  ? "llvm.x86.avx512.pmaddw.d.512"
-                     : lanes == 8 ? "llvm.x86.avx2.pmadd.wd"
-                                  : "llvm.x86.sse2.pmadd.wd";
-    return arith::AddIOp::create(g.b, g.loc, sum, call(g, name, sumType(), {x, w}));
+  case Dot::Madd:
+    return addPairs(g, x, w, sum, lanes);
+  case Dot::MaddBytes: {
+    StringRef name = lanes == 16  ? "llvm.x86.avx512.pmaddubs.w.512"
+                     : lanes == 8 ? "llvm.x86.avx2.pmadd.ub.sw"
+                                  : "llvm.x86.ssse3.pmadd.ub.sw.128";
+    VectorType halves = vectorOf(g.b.getI16Type(), 2 * lanes);
+    Value one =
+        arith::ConstantOp::create(g.b, g.loc, DenseElementsAttr::get(halves, g.b.getI16IntegerAttr(1)));
+    return addPairs(g, call(g, name, halves, {x, w}), one, sum, lanes);
   }
   case Dot::Usdot:
     return call(g, "llvm.aarch64.neon.usdot", sumType(), {sum, x, w});

@@ -24,4 +24,7 @@ std::vector<float> packMatmul(const float *w, int64_t k, int64_t n, bool transpo
 /// F → F1 x F0.
 std::vector<float> packBias(const float *bias, int64_t f, int64_t blockF);
 
+/// Whether two products of any unsigned byte and such a weight fit a signed number of 16 bits together.
+inline bool fitsPairs(int32_t weight) { return weight >= -64 && weight <= 64; }
+
 } // namespace tessera::nn::packed

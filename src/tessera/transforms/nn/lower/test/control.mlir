@@ -23,9 +23,17 @@ dfg.graph @branch(%x: tensor<?xf32>, %flag: i1) -> (y: tensor<?xf32>) {
 
 // -----
 
-// Sides that may have different extents have no tensor in common.
+// Sides of different extents: the tensor has those of the side that is taken.
 // CHECK-LABEL: dfg.graph @unrelated
-// CHECK-NOT: bufferization
+// CHECK: dfg.node @net (%[[A:.*]] = %{{.*}}, %[[B:.*]] = %{{.*}}, %[[C:.*]] = %
+// CHECK-DAG: %[[YES:.*]] = tensor.dim %[[A]]
+// CHECK-DAG: %[[NO:.*]] = tensor.dim %[[B]]
+// CHECK: %[[EXTENT:.*]] = arith.select %[[C]], %[[YES]], %[[NO]]
+// CHECK: %[[OUT:.*]] = bufferization.alloc_tensor(%[[EXTENT]])
+// CHECK: scf.if
+// CHECK: bufferization.materialize_in_destination %{{.*}} in %[[OUT]]
+// CHECK: else
+// CHECK: bufferization.materialize_in_destination %{{.*}} in %[[OUT]]
 dfg.graph @unrelated(%x: tensor<?xf32>, %z: tensor<?xf32>, %flag: i1) -> (y: tensor<?xf32>) {
   %y = dfg.node @net (%a = %x : tensor<?xf32>, %b = %z : tensor<?xf32>, %c = %flag : i1) -> tensor<?xf32> {
     %1 = scf.if %c -> (tensor<?xf32>) {
@@ -102,11 +110,16 @@ dfg.graph @loop_outside(%x: tensor<?xf32>) -> (y: tensor<?xf32>) {
 
 // -----
 
-// A tensor of other extents may be the longer one: the first step would change the extents.
+// A tensor of other extents might be the longer one, and the first step change the extents: they must be equal.
 // CHECK-LABEL: dfg.graph @loop_unrelated
+// CHECK: dfg.node @net (%[[A:.*]] = %{{.*}}, %[[B:.*]] = %
 // CHECK: scf.while
-// CHECK: arith.select
-// CHECK-NOT: bufferization
+// CHECK: ^bb0(%[[V:[a-z0-9_]+]]: tensor<?xf32>
+// CHECK-DAG: %[[THIS:.*]] = tensor.dim %[[B]]
+// CHECK-DAG: %[[THAT:.*]] = tensor.dim %[[A]]
+// CHECK: %[[SAME:.*]] = arith.cmpi eq, %[[THIS]], %[[THAT]]
+// CHECK: cf.assert %[[SAME]], "extent 0 of operand 1 of binary"
+// CHECK: bufferization.materialize_in_destination %{{.*}} in %[[V]]
 dfg.graph @loop_unrelated(%x: tensor<?xf32>, %z: tensor<?xf32>) -> (y: tensor<?xf32>) {
   %y = dfg.node @net (%a = %x : tensor<?xf32>, %b = %z : tensor<?xf32>) -> tensor<?xf32> {
     %c0 = arith.constant 0 : i64

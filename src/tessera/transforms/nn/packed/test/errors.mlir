@@ -72,7 +72,7 @@ module attributes {transform.with_named_sequence} {
   }
   transform.named_sequence @__transform_main(%root: !transform.any_op) {
     %c = transform.structured.match ops{["nn.packed_conv"]} in %root : (!transform.any_op) -> !transform.any_op
-    // expected-error @below {{unknown instruction 'vni'; expected plain, vnni, bf16, madd, usdot, amx-int8 or amx-bf16}}
+    // expected-error @below {{unknown instruction 'vni'; expected plain, vnni, bf16, madd, maddubs, usdot, amx-int8 or amx-bf16}}
     transform.tessera.lower_packed %c rows 1 columns 2 blocks 2 unroll 4 task 2 dot "vni" : !transform.any_op
     transform.yield
   }
