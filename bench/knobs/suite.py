@@ -50,7 +50,7 @@ PEERS = {"f32-fast": [], "f32-strict": ["--mode", "strict"]}
 KNOBS = ["f16", "bf16", "int8", "int7", "int4", "perforate-rows:1/2@0", "perforate-rows:1/3@0", "perforate-rows:1/4@0", "perforate-cols:1/2@0", "perforate-both:1/2@0",
          "bf16+perforate-rows:1/2@0", "int8+perforate-rows:1/2@0", "int8+perforate-both:1/2@0", "sample-filter:1/2@0", "sample:1/2@0", "sample:1/4@0", "prune:2/4", "prune-blocks:0.5",
          "perforate-rows:3/4@0", "perforate-rows:7/8@0", "cubic-rows:1/2@0", "cubic-rows:3/4@0", "cubic-rows:7/8@0",
-         "direct", "winograd:2", "winograd:4", "promise:3"]
+         "direct", "winograd:2", "winograd:4", "split", "promise:3"]
 
 
 def add_options(parser):

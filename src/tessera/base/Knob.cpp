@@ -27,7 +27,7 @@ struct Word {
   int64_t least = 0, most = 0; ///< of the rate or the number
 };
 
-constexpr std::array<Word, 13> words = {{
+constexpr std::array<Word, 14> words = {{
     {"perforate-rows", "perforate-rows:1/2@0", Structure::PerforateRows, Form::Ratio, 2, 16},
     {"perforate-cols", "perforate-cols:1/3@2", Structure::PerforateCols, Form::Ratio, 2, 16},
     {"perforate-both", "perforate-both:1/2@0", Structure::PerforateBoth, Form::Ratio, 2, 16},
@@ -39,6 +39,7 @@ constexpr std::array<Word, 13> words = {{
     {"prune-blocks", "prune-blocks:0.5", Structure::PruneBlocks, Form::Share, 0, 0},
     {"direct", "direct", Structure::Direct, Form::Nothing, 0, 0},
     {"winograd", "winograd:4", Structure::Winograd, Form::Number, 2, 4},
+    {"split", "split", Structure::Split, Form::Nothing, 0, 0},
     {"promise", "promise:3", Structure::Promise, Form::Number, 1, 7},
     {"reuse", "reuse:1/2@1", Structure::Reuse, Form::Ratio, 2, 16},
 }};

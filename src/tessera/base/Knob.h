@@ -27,6 +27,7 @@ struct Knob {
     PruneBlocks,  ///< `share` of the blocks of weights go, the smallest first
     Direct,       ///< a convolution by its definition
     Winograd,     ///< by Winograd's F(value, 3)
+    Split,        ///< f32 by products of its parts in bf16
     Promise,      ///< on the analog accelerator PROMISE, at swing level `value`; modelled
     Reuse, ///< in `skip` of every `rate` activations of a stream a graph node's last results serve again
   };

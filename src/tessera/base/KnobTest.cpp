@@ -18,6 +18,7 @@ TEST(Knob, ReadsAndPrints) {
                            "bf16",
                            "int8",
                            "int7",
+                           "split",
                            "int4",
                            "perforate-rows:1/2@0",
                            "perforate-rows:3/4@1",

@@ -17,6 +17,17 @@ def Nn_InterpolateOp : Nn_ExplicitOp<"interpolate", "Complex"> {
   let assemblyFormat = "$parts attr-dict `:` functional-type($parts, $y)";
 }
 
+def Nn_SplitOp : Nn_Op<"split", "Injective"> {
+  let summary = "f32 as parts of bf16, side by side in dimension 1: the nearest number, the same again, and the nearest to the rest";
+  let description = [{
+    x: N x C x … of f32; y: N x 3C x … of bf16. With h = bf16(x) and l = bf16(x - h), y is h, h and l, C channels each. Products with weights whose parts are h, l and h
+    add up to those of f32 but for 2^-16 of them.
+  }];
+  let arguments = (ins AnyRankedTensor:$x);
+  let results = (outs AnyRankedTensor:$y);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
+}
+
 def Nn_NoiseOp : Nn_Op<"noise", "Elementwise"> {
   let summary = "x + sigma * x * g, with g normally distributed, the same in every run";
   let description = [{

@@ -50,6 +50,19 @@ LogicalResult InterpolateOp::verify() {
   return success();
 }
 
+NN_INFER(SplitOp) {
+  NN_WHERE(SplitOp);
+  RankedTensorType x = typeOf(a.getX());
+  if (failed(checkElement(where, a.getX(), "x", Float32Type::get(context))))
+    return failure();
+  if (x.getRank() < 2 || x.isDynamicDim(1))
+    return where.emitError("expected x to be N x C x ... with a known C, but got ", x);
+  SmallVector<int64_t> shape(x.getShape());
+  shape[1] *= 3;
+  results.push_back(RankedTensorType::get(shape, BFloat16Type::get(context)));
+  return success();
+}
+
 NN_INFER(NoiseOp) {
   NN_WHERE(NoiseOp);
   if (failed(checkFloat(where, a.getX(), "x")))

@@ -86,7 +86,7 @@ bool nn::changesWeights(const Knob &knob) {
   return knob.isBytes() || knob.precision == Precision::Int4 || knob.structure == Structure::SampleFilter ||
          knob.structure == Structure::LowRank || knob.structure == Structure::Prune ||
          knob.structure == Structure::PruneBlocks || knob.structure == Structure::Promise ||
-         knob.structure == Structure::Winograd;
+         knob.structure == Structure::Winograd || knob.structure == Structure::Split;
 }
 
 bool nn::hasKnob(TunableOp op, const Knob &knob) {
@@ -169,6 +169,9 @@ static double contractionCost(double flops, const Knob &knob, WeightMatrix matri
   case Structure::Winograd: // products for a tile of results: (v + 2)^2 instead of 9 v^2
     kept = std::pow(static_cast<double>(knob.value + 2) / (3 * static_cast<double>(knob.value)), 2);
     break;
+  case Structure::Split: // three products of half the bits
+    kept = 1.5;
+    break;
   default:
     break;
   }
@@ -193,6 +196,9 @@ bool ConvOp::hasKnob(const Knob &knob) {
            w.drop_front(2) == ArrayRef<int64_t>({3, 3}) &&
            llvm::all_of(getStrides(), [](int64_t s) { return s == 1; }) &&
            llvm::all_of(getDilations(), [](int64_t d) { return d == 1; });
+  // Whole rows of a matrix of bf16.
+  if (knob.structure == Structure::Split)
+    return knob.precision == Precision::F32 && getGroups() == 1 && y.size() == 4 && w[1] % 32 == 0;
   if (knob.structure == Structure::LowRank && getGroups() != 1)
     return false;
   return hasContractionKnob(knob, weightMatrix(cast<TunableOp>(getOperation())));
@@ -359,6 +365,7 @@ SmallVector<Knob> nn::listKnobs(TunableOp op) {
   add(Structure::Direct);
   for (int64_t tile : {2, 4})
     add(Structure::Winograd, 0, 0, tile);
+  add(Structure::Split);
   for (int64_t level = 1; level <= 7; ++level)
     add(Structure::Promise, 0, 0, level);
   SmallVector<Knob> knobs;

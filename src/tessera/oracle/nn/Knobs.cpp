@@ -340,6 +340,25 @@ static LogicalResult runInterpolate(Call &call, InterpolateOp op) {
   return success();
 }
 
+static LogicalResult runSplit(Call &call, SplitOp op) {
+  const Elements &x = call[op.getX()];
+  auto shape = x.shape;
+  shape[1] *= 3;
+  Elements *y = call.make(shape);
+  if (!y)
+    return failure();
+  const int64_t images = x.shape[0], each = images ? x.size() / images : 0;
+  for (int64_t n = 0; n < images; ++n)
+    for (int64_t i = 0; i < each; ++i) {
+      auto v = static_cast<float>(numberAt(x, n * each + i));
+      const float high = roundTo(Precision::BF16, v), low = roundTo(Precision::BF16, v - high);
+      put(*y, 3 * n * each + i, high);
+      put(*y, (3 * n + 1) * each + i, high);
+      put(*y, (3 * n + 2) * each + i, low);
+    }
+  return success();
+}
+
 static LogicalResult runNoise(Call &call, NoiseOp op) {
   const Elements &x = call[op.getX()];
   Elements *y = call.make(x.shape);
@@ -355,5 +374,6 @@ static LogicalResult runNoise(Call &call, NoiseOp op) {
 
 void oracle::addNnApprox(HandlerTable &table) {
   addNnOp<InterpolateOp, runInterpolate>(table);
+  addNnOp<SplitOp, runSplit>(table);
   addNnOp<NoiseOp, runNoise>(table);
 }

@@ -45,3 +45,21 @@ func.func @f(%a: tensor<?x4x0x8xf32>) {
   %r = nn.interpolate %a {rate = 2 : i64, offset = 0 : i64, rows} : (tensor<?x4x0x8xf32>) -> tensor<?x4x1x8xf32>
   return
 }
+
+// -----
+
+func.func @f(%a: tensor<2x4xf16>) {
+  // expected-error @+2 {{'nn.split' op expected 'x' to have elements of type 'f32', but got 'f16'}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %r = nn.split %a : tensor<2x4xf16> -> tensor<2x12xbf16>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x?xf32>) {
+  // expected-error @+2 {{'nn.split' op expected x to be N x C x ... with a known C, but got 'tensor<2x?xf32>'}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %r = nn.split %a : tensor<2x?xf32> -> tensor<2x?xbf16>
+  return
+}

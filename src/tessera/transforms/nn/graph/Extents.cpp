@@ -55,8 +55,8 @@ std::optional<Source> Extents::ofElementwise(Operation *op, int64_t d) {
 static std::optional<std::pair<Value, int64_t>> sameExtent(Operation *op, int64_t d) {
   auto type = typeOf(op->getResult(0));
   // The batch of windows and of what normalises.
-  if (isa<PackOp, UnpackOp, HaloOp, CropOp, PackedConvOp, PackedSparseOp, PackedWinogradOp, PackedDepthwiseOp,
-          PackedMatmulOp, PackedPoolOp, PackedMeanOp, InterpolateOp>(op) &&
+  if (isa<PackOp, UnpackOp, HaloOp, CropOp, SplitOp, PackedConvOp, PackedSparseOp, PackedWinogradOp,
+          PackedDepthwiseOp, PackedMatmulOp, PackedPoolOp, PackedMeanOp, InterpolateOp>(op) &&
       d == 0)
     return std::pair(op->getOperand(0), d);
   if (isa<ConvOp, ConvTransposeOp, PoolOp, SoftmaxOp, LayerNormOp, GroupNormOp, LrnOp>(op) &&

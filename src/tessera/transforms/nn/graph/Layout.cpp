@@ -163,7 +163,7 @@ void Layouts::join(dfg::NodeOp node) {
       add(v);
   auto unite = [&](Value a, Value b) { same.unionSets(a.getAsOpaquePointer(), b.getAsOpaquePointer()); };
   for (Operation &op : *node.getBodyBlock()) {
-    bool whole = isBlockwise(&op) || isPackedPool(&op) || isa<InterpolateOp>(op);
+    bool whole = isBlockwise(&op) || isPackedPool(&op) || isa<InterpolateOp, SplitOp>(op);
     if (auto conv = dyn_cast<ConvOp>(op))
       whole = classifyConv(conv, options) == ConvKind::Depthwise;
     if (whole)
@@ -208,7 +208,7 @@ void Layouts::join(dfg::NodeOp node) {
     c.exact = llvm::any_of(c.values, [](Value v) {
       Operation *def = v.getDefiningOp();
       // Blocks side by side are only then one tensor of blocks.
-      return def && (needsExactLanes(def) || isa<ConcatOp>(def));
+      return def && (needsExactLanes(def) || isa<ConcatOp, SplitOp>(def));
     });
 }
 
@@ -286,7 +286,7 @@ double Layouts::cost(unsigned index, int64_t block) const {
       return;
     }
     if (op->getNumResults() == 1 && isActivation(op->getResult(0)) &&
-        (isBlockwise(op) || isPackedPool(op) || isa<InterpolateOp>(op)))
+        (isBlockwise(op) || isPackedPool(op) || isa<InterpolateOp, SplitOp>(op)))
       total += places(op->getResult(0)) * blocks(op->getResult(0), block) *
                double(std::max<int64_t>(1, block / options.lanes));
     else

@@ -45,6 +45,7 @@ private:
   bool visitBlockwise(Operation *op);
   bool visitPool(PoolOp op);
   bool visitInterpolate(InterpolateOp op);
+  bool visitSplit(SplitOp op);
   bool visitMean(ReduceOp op);
   bool visitMatmul(MatmulOp op);
   bool visitNarrowMatmul(MatmulOp op, Narrow narrow);
@@ -278,6 +279,14 @@ bool Emitter::visitInterpolate(InterpolateOp op) {
   return true;
 }
 
+bool Emitter::visitSplit(SplitOp op) {
+  int64_t block = isActivation(op.getY()) ? layouts.blockOf(op.getY()) : 0;
+  if (!block)
+    return false;
+  define(op.getY(), SplitOp::create(b, op.getLoc(), get(op.getX(), block, {})));
+  return true;
+}
+
 bool Emitter::visitConcat(ConcatOp op) {
   int64_t block = op.getAxis() == 1 && isActivation(op.getY()) ? layouts.blockOf(op.getY()) : 0;
   if (!block || !llvm::all_of(op.getInputs(), isActivation))
@@ -431,6 +440,8 @@ void Emitter::visit(Operation *op) {
     done = visitMatmul(matmul);
   else if (auto concat = dyn_cast<ConcatOp>(op))
     done = visitConcat(concat);
+  else if (auto split = dyn_cast<SplitOp>(op))
+    done = visitSplit(split);
   else if (auto interpolate = dyn_cast<InterpolateOp>(op))
     done = visitInterpolate(interpolate);
   else
@@ -467,6 +478,7 @@ void Emitter::run() {
 }
 
 LogicalResult nn::assignLayouts(dfg::NodeOp node, const LayoutOptions &options) {
+  splitLayers(node, options);
   Emitter(node, options).run();
   simplifyExtents(node);
   return success();

@@ -140,7 +140,8 @@ bool Partitioner::mayJoin(Operation *op, const Group &group) const {
   if (group.wiring || group.ops.back()->getNumResults() != 1 || op->getNumResults() != 1)
     return false;
   OpClass kind = classOf(op);
-  bool stores = isa<HaloOp>(group.ops.back());
+  Operation *last = group.ops.back();
+  bool stores = isa<HaloOp>(last) || (isa<SplitOp>(last) && !isa<HaloOp>(op));
   switch (group.kind) {
   case OpClass::Elementwise:
   case OpClass::Injective:
@@ -154,7 +155,7 @@ bool Partitioner::mayJoin(Operation *op, const Group &group) const {
     if (mayFollowInStrips(op, group) || mayPool(op, group))
       return true;
     if (kind == OpClass::Injective)
-      return isa<HaloOp>(op);
+      return isa<HaloOp, SplitOp>(op);
     return kind == OpClass::Elementwise && sameShape(group.ops.back()->getResult(0), op->getResult(0));
   case OpClass::Opaque:
     return false;
@@ -167,7 +168,7 @@ static bool leadsToNarrow(Operation *op) {
   for (unsigned steps = 0; steps < 4 && op->getNumResults() == 1; ++steps) {
     auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
     auto nnOp = dyn_cast<NnOp>(op);
-    if (!type || !nnOp || !(nnOp.getOpClass() == OpClass::Elementwise || isa<HaloOp>(op)))
+    if (!type || !nnOp || !(nnOp.getOpClass() == OpClass::Elementwise || isa<HaloOp, SplitOp>(op)))
       return false;
     if (type.getElementType().isInteger(8) || type.getElementType().isBF16() || type.getElementType().isF16())
       return true;

@@ -36,6 +36,9 @@ struct LayoutOptions {
   int64_t tileBytes = 0, tileHalves = 0; ///< channels of either that one product of matrices takes; 0: none
 };
 
+/// Convolutions with the knob `split` as ones of parts in bf16, where a machine multiplies matrices of those.
+void splitLayers(dfg::NodeOp node, const LayoutOptions &options);
+
 /// Gives activations blocked layouts where that pays, and makes packed layers of those that read or write
 /// them. Weights are packed here.
 LogicalResult assignLayouts(dfg::NodeOp node, const LayoutOptions &options);

@@ -41,6 +41,7 @@ static LogicalResult applyStructure(RewriterBase &rewriter, TunableOp op, const 
     return applyPromise(rewriter, op, knob);
   case Structure::Direct:
   case Structure::Winograd:
+  case Structure::Split:
     // The choice of an algorithm: layout assignment looks at it.
     return success();
   }

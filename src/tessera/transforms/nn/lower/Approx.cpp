@@ -108,7 +108,23 @@ static SmallVector<Value> lowerNoise(OpBuilder &b, NoiseOp op) {
   return {y};
 }
 
+static SmallVector<Value> lowerSplit(OpBuilder &b, SplitOp op) {
+  RankedTensorType type = typeOf(op.getX());
+  if (type.getRank() == 5) // packed
+    return {};
+  Location loc = op.getLoc();
+  auto cast = [&](Value v, Type element) -> Value {
+    return CastOp::create(b, loc, RankedTensorType::get(type.getShape(), element), v, Format::plain,
+                          Format::plain, false, "nearest");
+  };
+  Type bf16 = b.getBF16Type();
+  Value high = cast(op.getX(), bf16);
+  Value rest = BinaryOp::create(b, loc, BinaryKind::sub, op.getX(), cast(high, type.getElementType()));
+  return {ConcatOp::create(b, loc, ValueRange{high, high, cast(rest, bf16)}, 1)};
+}
+
 void nn::populateApprox(RewritePatternSet &patterns) {
   addBuilder<InterpolateOp>(patterns, lowerInterpolate);
+  addBuilder<SplitOp>(patterns, lowerSplit);
   addBuilder<NoiseOp>(patterns, lowerNoise);
 }

@@ -79,7 +79,7 @@ static bool isStorable(Type element) {
 bool Output::absorb(Operation *user, Value v) {
   bool blocked = layerShape.size() == 5;
   if (auto generic = dyn_cast<linalg::GenericOp>(user);
-      generic && !hasOwnHalo() && isElementwise(generic, v) &&
+      generic && !hasOwnHalo() && !splits && isElementwise(generic, v) &&
       isStorable(typeOf(generic.getResult(0)).getElementType())) {
     steps.push_back({generic, {}});
   } else if (auto halo = dyn_cast<HaloOp>(user);
@@ -87,6 +87,8 @@ bool Output::absorb(Operation *user, Value v) {
     for (auto [mine, more] : llvm::zip(pads, halo.getPads()))
       mine += more;
     fill = halo.getFill();
+  } else if (isa<SplitOp>(user) && blocked && !hasOwnHalo() && !splits) {
+    splits = true;
   } else if (!isa<tensor::CastOp>(user)) {
     return false;
   }
@@ -209,13 +211,15 @@ FailureOr<Output> Output::follow(RewriterBase &rewriter, Operation *op, std::str
 
 bool packed::getsHalo(Value result) {
   return llvm::any_of(result.getUsers(), [](Operation *user) {
-    bool follows = isa<linalg::GenericOp, tensor::CastOp>(user) && user->getNumResults() == 1;
+    bool follows = isa<linalg::GenericOp, tensor::CastOp, SplitOp>(user) && user->getNumResults() == 1;
     return isa<HaloOp>(user) || (follows && getsHalo(user->getResult(0)));
   });
 }
 
 void Output::begin(Gen &g, Value batch) {
   dest.shape = layerShape;
+  if (splits)
+    dest.shape[1] *= 3;
   if (hasOwnHalo()) {
     dest.shape[2] += pads[0] + pads[2];
     dest.shape[3] += pads[1] + pads[3];
@@ -367,7 +371,21 @@ void Output::store(Gen &g, ValueRange at, Value v) const {
     place[0] = g.index(0);
     place[2] = g.sub(place[2], stripRow);
   }
-  cursorAt(g, dest, place).store(g, v, 0);
+  if (!splits)
+    return cursorAt(g, dest, place).store(g, v, 0);
+  VectorType wide = cast<VectorType>(v.getType()),
+             narrow = vectorOf(g.b.getBF16Type(), wide.getNumElements());
+  auto round = [&](Value x) -> Value {
+    Value by = rounded(g, x);
+    return by ? by : Value(arith::TruncFOp::create(g.b, g.loc, narrow, x));
+  };
+  Value high = round(v);
+  Value low = round(arith::SubFOp::create(g.b, g.loc, v, arith::ExtFOp::create(g.b, g.loc, wide, high)));
+  for (int64_t part = 0; part < 3; ++part) {
+    SmallVector<Value> there(place);
+    there[1] = g.add(there[1], part * layerShape[1]);
+    cursorAt(g, dest, there).store(g, part < 2 ? high : low, 0);
+  }
 }
 
 void Output::storeTile(Gen &g, Value n, Value block, Value row, Value column, int64_t rows, int64_t columns,
@@ -414,7 +432,8 @@ void Output::border(Gen &g, Value n, Value block, Value from, Value to) const {
   Value zero = g.splat(vectorOf(type.getElementType(), lanes),
                        type.getElementType().isInteger(8) ? double(int8_t(fill)) : double(fill));
   auto clear = [&](Value row, Value column) {
-    cursorAt(g, dest, {n, block, row, column, g.index(0)}).store(g, zero, 0);
+    for (int64_t part = 0; part < (splits ? 3 : 1); ++part)
+      cursorAt(g, dest, {n, g.add(block, part * layerShape[1]), row, column, g.index(0)}).store(g, zero, 0);
   };
   auto clearRows = [&](int64_t first, int64_t count) {
     g.each(first, first + count, 1, [&](Value row) { g.each(0, width, 1, [&](Value j) { clear(row, j); }); });

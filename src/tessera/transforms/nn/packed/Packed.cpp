@@ -30,6 +30,8 @@ bool packed::isPacked(Operation *op) {
   // On blocks; that on planes is lowered with the others.
   if (auto interpolate = dyn_cast<InterpolateOp>(op))
     return cast<RankedTensorType>(interpolate.getY().getType()).getRank() == 5;
+  if (auto split = dyn_cast<SplitOp>(op))
+    return cast<RankedTensorType>(split.getY().getType()).getRank() == 5;
   return isa<PackedConvOp, PackedSparseOp, PackedWinogradOp, PackedDepthwiseOp, PackedMatmulOp, PackedPoolOp,
              PackedMeanOp, PackOp, UnpackOp, HaloOp, CropOp>(op);
 }
@@ -204,6 +206,7 @@ LogicalResult packed::lower(RewriterBase &rewriter, Operation *op, const Tiles &
       .Case([&](PackOp o) { return lowerPack(rewriter, o, tiles, why); })
       .Case([&](UnpackOp o) { return lowerUnpack(rewriter, o, tiles, why); })
       .Case([&](HaloOp o) { return lowerHalo(rewriter, o, tiles, why); })
+      .Case([&](SplitOp o) { return lowerSplit(rewriter, o, tiles, why); })
       .Case([&](CropOp o) { return lowerCrop(rewriter, o, tiles, why); })
       .Default([](Operation *) { return failure(); });
 }

@@ -108,6 +108,7 @@ LogicalResult lowerInterpolate(RewriterBase &rewriter, InterpolateOp op, const T
 LogicalResult lowerPack(RewriterBase &rewriter, PackOp op, const Tiles &tiles, std::string &why);
 LogicalResult lowerUnpack(RewriterBase &rewriter, UnpackOp op, const Tiles &tiles, std::string &why);
 LogicalResult lowerHalo(RewriterBase &rewriter, HaloOp op, const Tiles &tiles, std::string &why);
+LogicalResult lowerSplit(RewriterBase &rewriter, SplitOp op, const Tiles &tiles, std::string &why);
 LogicalResult lowerCrop(RewriterBase &rewriter, CropOp op, const Tiles &tiles, std::string &why);
 
 /// With `blocks` or `columns` above zero: the best with these; with `inRows` for x that comes in rows.

@@ -163,6 +163,12 @@ static LogicalResult lowerCopy(RewriterBase &rewriter, Operation *op, Value oper
 LogicalResult packed::lowerHalo(RewriterBase &rewriter, HaloOp op, const Tiles &, std::string &why) {
   return lowerCopy(rewriter, op, op.getX(), op.getPads()[0], op.getPads()[1], op.getFill(), why);
 }
+// Part of a copy's stores.
+LogicalResult packed::lowerSplit(RewriterBase &rewriter, SplitOp op, const Tiles &tiles, std::string &why) {
+  auto copy = CropOp::create(rewriter, op.getLoc(), op.getX(), ArrayRef<int64_t>{0, 0, 0, 0});
+  rewriter.modifyOpInPlace(op, [&] { op.getXMutable().assign(copy); });
+  return lowerCrop(rewriter, copy, tiles, why);
+}
 LogicalResult packed::lowerCrop(RewriterBase &rewriter, CropOp op, const Tiles &, std::string &why) {
   return lowerCopy(rewriter, op, op.getX(), -op.getPads()[0], -op.getPads()[1], 0, why);
 }

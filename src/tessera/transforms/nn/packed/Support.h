@@ -170,6 +170,7 @@ private:
   SmallVector<Operation *> absorbed; ///< in order
   Operation *materialize = nullptr;  ///< that copied the result to its destination
   bool byInstruction = false;        ///< roundByInstruction()
+  bool splits = false;               ///< an nn.split stands at the end, perhaps with a border
   bool isStored = true;              ///< somebody wants this form, not only a branch of it
   Value stripRow;                    ///< the first row of a strip
   Value result;
