@@ -83,11 +83,11 @@ inline constexpr StringLiteral knobAttr = "nn.knob", rangeAttr = "nn.range", nam
 /// Attributes that choose among ways to compute the same, up to rounding, while a program is installed: the
 /// algorithm of a convolution or product (transforms/nn/graph/Algorithm.h), the numbers of its tiles
 /// (packed/Packed.h), and its number while candidates for it are measured.
-/// On a layer whose weights are so small that pairs of products fit 16 bits (packed::fitsPairs).
-inline constexpr StringLiteral smallWeightsAttr = "nn.small_weights";
 inline constexpr StringLiteral algorithmAttr = "nn.algorithm", tilesAttr = "nn.tiles", layerAttr = "nn.layer";
 /// On a packed layer whose weights are mostly zero: how many percent of their rows hold something.
 inline constexpr StringLiteral filledAttr = "nn.filled";
+/// On a layer whose weights are so small that pairs of products fit 16 bits (packed::fitsPairs).
+inline constexpr StringLiteral smallWeightsAttr = "nn.small_weights";
 
 /// Whether the operation can be computed so: types and shapes allow it, and weights are constants where the
 /// knob changes them.

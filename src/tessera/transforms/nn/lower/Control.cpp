@@ -74,11 +74,9 @@ static std::optional<SmallVector<OpFoldResult>> extentsBefore(OpBuilder &b, scf:
                                                               Value no) {
   SmallVector<OpFoldResult> extents;
   for (int64_t d = 0; d < typeOf(yes).getRank(); ++d) {
-    std::optional<OpFoldResult> own = extentBefore(b, op, yes, d), other;
+    std::optional<OpFoldResult> own = extentBefore(b, op, yes, d), other = own;
     if (!haveSameExtent(yes, d, no, d))
       other = extentBefore(b, op, no, d);
-    else
-      other = own;
     if (!own || !other)
       return std::nullopt;
     auto value = [&](OpFoldResult extent) { return getValueOrCreateConstantIndexOp(b, op.getLoc(), extent); };
