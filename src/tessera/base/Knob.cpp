@@ -27,7 +27,7 @@ struct Word {
   int64_t least = 0, most = 0; ///< of the rate or the number
 };
 
-constexpr std::array<Word, 14> words = {{
+constexpr std::array<Word, 17> words = {{
     {"perforate-rows", "perforate-rows:1/2@0", Structure::PerforateRows, Form::Ratio, 2, 16},
     {"perforate-cols", "perforate-cols:1/3@2", Structure::PerforateCols, Form::Ratio, 2, 16},
     {"perforate-both", "perforate-both:1/2@0", Structure::PerforateBoth, Form::Ratio, 2, 16},
@@ -42,6 +42,9 @@ constexpr std::array<Word, 14> words = {{
     {"split", "split", Structure::Split, Form::Nothing, 0, 0},
     {"promise", "promise:3", Structure::Promise, Form::Number, 1, 7},
     {"reuse", "reuse:1/2@1", Structure::Reuse, Form::Ratio, 2, 16},
+    {"version", "version:1", Structure::Version, Form::Number, 1, 64},
+    {"stale", "stale:1", Structure::Stale, Form::Number, 1, 8},
+    {"bit-errors", "bit-errors:1e-06", Structure::BitErrors, Form::Share, 0, 0},
 }};
 
 } // namespace

@@ -29,7 +29,11 @@ struct Knob {
     Winograd,     ///< by Winograd's F(value, 3)
     Split,        ///< f32 by products of its parts in bf16
     Promise,      ///< on the analog accelerator PROMISE, at swing level `value`; modelled
-    Reuse, ///< in `skip` of every `rate` activations of a stream a graph node's last results serve again
+    // Of graph nodes alone:
+    Reuse,     ///< in `skip` of every `rate` activations of a stream its last results serve again
+    Version,   ///< the graph that is the `value`th of its `dfg.versions` is called instead
+    Stale,     ///< readers get the results of `value` activations before, and wait for none of this one
+    BitErrors, ///< each bit of a stored result is wrong with probability `share`
   };
 
   Precision precision = Precision::F32;
@@ -55,6 +59,10 @@ struct Knob {
     return structure == Structure::PerforateCols || structure == Structure::PerforateBoth;
   }
   bool perforates() const { return perforatesRows() || perforatesCols(); }
+  /// Only activations of a stream differ by it; in a launch on its own there is nothing to see.
+  bool isOfStreams() const { return structure == Structure::Reuse || structure == Structure::Stale; }
+  /// Of data that the program marks as approximate alone.
+  bool needsMark() const { return structure == Structure::Stale || structure == Structure::BitErrors; }
   /// Of a graph node: rows are left out.
   bool skipsRows() const {
     return structure == Structure::PerforateRows || structure == Structure::CubicRows;

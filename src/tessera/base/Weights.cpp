@@ -231,7 +231,7 @@ void tessera::factorise(std::span<const float> matrix, int64_t rows, int64_t col
 }
 
 //===----------------------------------------------------------------------===//
-// PROMISE
+// Random numbers, and what is made of them
 //===----------------------------------------------------------------------===//
 
 PhiloxBlock tessera::philox(uint64_t counter, uint64_t key) {
@@ -254,13 +254,28 @@ double tessera::philoxNormal(uint64_t counter, uint64_t key) {
          std::cos(2 * std::numbers::pi * block.word[1] * 0x1p-32);
 }
 
+uint32_t tessera::bitErrorThreshold(double rate) {
+  return static_cast<uint32_t>(std::min(rate * 0x1p32, 0x1p32 - 1));
+}
+
+uint64_t tessera::bitErrors(uint64_t index, unsigned width, double rate, uint64_t key) {
+  const uint32_t threshold = bitErrorThreshold(rate);
+  uint64_t wrong = 0;
+  for (unsigned b = 0; b < width; b += 4) {
+    const PhiloxBlock block = philox(16 * index + b / 4, key);
+    for (unsigned i = 0; i < 4; ++i)
+      wrong |= uint64_t(block.word[i] < threshold) << (b + i);
+  }
+  return wrong;
+}
+
 double tessera::promiseSigma(int64_t level) {
   // As published for PROMISE's swing levels.
   static constexpr double sigmas[] = {0.64, 0.336, 0.21, 0.168, 0.14, 0.11, 0.0784};
   return sigmas[level - 1];
 }
 
-int64_t tessera::promiseKey(std::string_view name) {
+int64_t tessera::noiseKey(std::string_view name) {
   uint64_t hash = 0xcbf29ce484222325; // FNV-1a
   for (char c : name)
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;

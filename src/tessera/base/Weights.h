@@ -68,10 +68,16 @@ struct PhiloxBlock {
 PhiloxBlock philox(uint64_t counter, uint64_t key);
 /// A normally distributed number from them, as nn.noise says.
 double philoxNormal(uint64_t counter, uint64_t key);
+/// The key of an operation of this name.
+int64_t noiseKey(std::string_view name);
+/// The bits, of the lowest `width`, that are wrong in element `index`: each with probability `rate`. Bit b is
+/// when word b % 4 of the block with the counter 16 * index + b / 4 is below rate * 2^32.
+uint64_t bitErrors(uint64_t index, unsigned width, double rate, uint64_t key);
+/// The number that a word is compared with.
+uint32_t bitErrorThreshold(double rate);
 
-/// PROMISE's noise at a swing level (1 to 7) in units of the value, and the key of an operation of this name.
+/// PROMISE's noise at a swing level (1 to 7) in units of the value.
 double promiseSigma(int64_t level);
-int64_t promiseKey(std::string_view name);
 /// A number on one of 256 levels of a range.
 float promiseLevel(float value, float low, float high);
 

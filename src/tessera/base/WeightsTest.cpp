@@ -3,6 +3,7 @@
 // What knobs do to weights, by hand-made examples.
 #include "tessera/base/Weights.h"
 
+#include <bit>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -112,13 +113,24 @@ TEST(Weights, Random) {
   EXPECT_EQ(zero.word[3], 0x9b00dbd8u);
   double sum = 0, squares = 0;
   for (int i = 0; i < 100000; ++i) {
-    double g = philoxNormal(i, promiseKey("conv1"));
+    double g = philoxNormal(i, noiseKey("conv1"));
     sum += g;
     squares += g * g;
   }
   EXPECT_NEAR(sum / 1e5, 0, 0.02);
   EXPECT_NEAR(squares / 1e5, 1, 0.02);
-  EXPECT_NE(promiseKey("conv1"), promiseKey("conv2"));
+  EXPECT_NE(noiseKey("conv1"), noiseKey("conv2"));
+  int64_t wrong = 0;
+  uint64_t some = 0;
+  for (uint64_t i = 0; i < 10000; ++i) {
+    const uint64_t bits = bitErrors(i, 32, 0.01, noiseKey("memory"));
+    wrong += std::popcount(bits);
+    some |= bits;
+  }
+  EXPECT_NEAR(static_cast<double>(wrong) / 320000, 0.01, 0.001);
+  EXPECT_EQ(some, 0xffffffffu); // each of them, and none beyond
+  EXPECT_EQ(bitErrors(3, 64, 0.5, 1), bitErrors(3, 64, 0.5, 1));
+  EXPECT_EQ(bitErrors(3, 64, 1e-12, 1), 0u);
   EXPECT_GT(promiseSigma(1), promiseSigma(7));
   EXPECT_EQ(promiseLevel(0.4f, 0, 255), 0.0f);
   EXPECT_EQ(promiseLevel(300, 0, 255), 255.0f);

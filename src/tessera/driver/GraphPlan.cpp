@@ -217,9 +217,7 @@ static std::string layoutOf(dfg::NodeOp node) {
   std::string layout;
   node.getBody().walk([&](nn::NnOp op) {
     auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
-    if (type && type.getRank() == 5 &&
-        isa<nn::PackedConvOp, nn::PackedSparseOp, nn::PackedWinogradOp, nn::PackedDepthwiseOp,
-            nn::PackedPoolOp, nn::InterpolateOp, nn::PackOp>(op))
+    if (type && type.getRank() == 5 && nn::isPacked(op) && !isa<nn::HaloOp, nn::CropOp, nn::SplitOp>(op))
       layout = "NCHW" + std::to_string(type.getDimSize(4)) + "c";
   });
   return layout;

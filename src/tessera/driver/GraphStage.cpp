@@ -18,6 +18,7 @@ LogicalResult tessera::runGraphStage(ModuleOp module) {
   PassManager checks(module.getContext());
   checks.addPass(createCheckEffectsPass());
   checks.addPass(createCheckRacesPass());
+  checks.addPass(createCheckApproximatePass());
   checks.addPass(createCheckDeadPass());
   if (failed(checks.run(module)))
     return failure();

@@ -108,7 +108,7 @@ std::vector<tune::TunableNode> tessera::describeNodes(ModuleOp module, ArrayRef<
         node.getName().str(), "node", describeShape(node), graph::instanceCost(node), {Knob().str()}};
     for (const Knob &knob : dfg::listKnobs(node))
       // What matters in streams alone is not seen in launches.
-      if (!knob.isExact() && knob.structure != Knob::Structure::Reuse && matchesAny(knob, patterns))
+      if (!knob.isExact() && !knob.isOfStreams() && matchesAny(knob, patterns))
         own.knobs.push_back(knob.str());
     if (own.knobs.size() > 1)
       nodes.push_back(std::move(own));

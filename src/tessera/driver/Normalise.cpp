@@ -61,26 +61,39 @@ LogicalResult tessera::normaliseGraph(dfg::GraphOp graph) {
       return op.emitOpError(
           "of a buffer cannot stand in a graph that is installed; make the view inside the node");
   }
+  auto rootOf = [](Value v) {
+    while (isa_and_nonnull<nn::ReshapeOp, tensor::CastOp>(v.getDefiningOp()))
+      v = v.getDefiningOp()->getOperand(0);
+    return v;
+  };
+  auto copyFor = [&](OpOperand &use) {
+    Value v = use.get();
+    Location loc = use.getOwner()->getLoc();
+    b.setInsertionPoint(use.getOwner());
+    SmallVector<dfg::PortAttr> ports = {dfg::PortAttr::get(b.getContext(), dfg::PortMode::Whole, {})};
+    SmallVector<dfg::ResultAttr> yields = {
+        dfg::ResultAttr::get(b.getContext(), dfg::ResultMode::Gather, {}, {})};
+    auto node = dfg::NodeOp::create(b, loc, fresh("copy"), ValueRange{}, ValueRange{v}, ports,
+                                    TypeRange{v.getType()}, yields);
+    OpBuilder inner = OpBuilder::atBlockBegin(node.getBodyBlock());
+    dfg::YieldOp::create(inner, loc, ValueRange(node.getInputArgs()));
+    use.set(node.getResult(0));
+  };
+  // A state that takes the content of another one takes that of before the other's own update.
+  for (auto update : graph.getBodyBlock()->getOps<dfg::UpdateOp>())
+    if (auto other = rootOf(update.getNext()).getDefiningOp<dfg::StateOp>();
+        other && other != update.getState().getDefiningOp())
+      copyFor(update.getNextMutable());
   // A returned value must be memory of its own: one that a node wrote, once among the results.
-  Operation *ret = graph.getBodyBlock()->getTerminator();
   DenseSet<Value> returned;
-  for (OpOperand &use : ret->getOpOperands()) {
+  for (OpOperand &use : graph.getBodyBlock()->getTerminator()->getOpOperands()) {
     Value v = use.get(), root = v;
     while (auto reshape = root.getDefiningOp<nn::ReshapeOp>())
       root = reshape.getX();
     bool written = isa_and_nonnull<dfg::NodeOp>(root.getDefiningOp());
     bool memory = isa<MemRefType>(v.getType());
-    if (memory || (written && returned.insert(root).second))
-      continue;
-    b.setInsertionPoint(ret);
-    SmallVector<dfg::PortAttr> ports = {dfg::PortAttr::get(b.getContext(), dfg::PortMode::Whole, {})};
-    SmallVector<dfg::ResultAttr> yields = {
-        dfg::ResultAttr::get(b.getContext(), dfg::ResultMode::Gather, {}, {})};
-    auto node = dfg::NodeOp::create(b, ret->getLoc(), fresh("copy"), ValueRange{}, ValueRange{v}, ports,
-                                    TypeRange{v.getType()}, yields);
-    OpBuilder inner = OpBuilder::atBlockBegin(node.getBodyBlock());
-    dfg::YieldOp::create(inner, ret->getLoc(), ValueRange(node.getInputArgs()));
-    use.set(node.getResult(0));
+    if (!memory && !(written && returned.insert(root).second))
+      copyFor(use);
   }
   return success();
 }

@@ -136,7 +136,7 @@ void Portfolio::collect(MutableArrayRef<Portable> programs) {
     copy->walk([&](dfg::NodeOp node) {
       SmallVector<Operation *> ops, found;
       for (Operation &op : node.getBodyBlock()->without_terminator()) {
-        if (op.hasAttr(nn::layerAttr) && nn::packed::isPacked(&op))
+        if (op.hasAttr(nn::layerAttr) && nn::isPacked(&op))
           found.push_back(&op);
         if (!isa<arith::ConstantOp>(op))
           ops.push_back(&op);

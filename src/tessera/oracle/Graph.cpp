@@ -184,7 +184,7 @@ LogicalResult NodeRun::finish() {
     Val result;
     if (failed(collectors[r].finish(x, inst, result)))
       return failure();
-    knob.approximate(result);
+    knob.approximate(result, node, r);
     x.out(inst, r) = std::move(result);
   }
   unsigned next = collectors.size(), rank = extents.size();
@@ -210,16 +210,49 @@ static bool reuseResults(Exec &x, const Inst &inst, const Knob &knob) {
 
 static LogicalResult computeNode(Exec &x, const Inst &inst);
 
+// Results become those of `age` activations before: each stage of a queue is a state.
+static LogicalResult delayResults(Exec &x, const Inst &inst, dfg::NodeOp node, int64_t age) {
+  for (unsigned r = 0; r < inst.op->getNumResults(); ++r) {
+    const TypedAttr first = dfg::firstOf(node, r);
+    std::optional<Val> initial = constantValue(first, first.getType());
+    if (!initial)
+      return x.error(inst, "has a 'dfg.first' that the oracle cannot represent");
+    Val value = x.out(inst, r);
+    for (int64_t stage = 0; stage < age; ++stage) {
+      const std::pair key(x.path + "#" + std::to_string(r) + "." + std::to_string(stage), inst.op);
+      auto known = x.states->values.find(key);
+      Val before = known == x.states->values.end() ? *initial : known->second;
+      x.states->next[key] = std::exchange(value, std::move(before));
+    }
+    x.out(inst, r) = std::move(value);
+  }
+  return success();
+}
+
+// A call, or a node whose knob names a version: `first` is the first operand that the graph takes.
+static LogicalResult callInstead(Exec &x, const Inst &inst, dfg::GraphOp graph, unsigned first);
+
+static LogicalResult runVersion(Exec &x, const Inst &inst, dfg::NodeOp node, int64_t number) {
+  auto graph = dyn_cast_or_null<dfg::GraphOp>(x.interpreter.lookup(node, dfg::versionOf(node, number)));
+  if (!graph)
+    return x.error(inst, "has a version that is no graph");
+  return callInstead(x, inst, graph, node.getRank());
+}
+
 static LogicalResult runNode(Exec &x, const Inst &inst) {
-  const Knob knob = dfg::knobOf(cast<dfg::NodeOp>(inst.op));
-  if (knob.structure != Knob::Structure::Reuse)
-    return computeNode(x, inst);
-  if (reuseResults(x, inst, knob))
+  auto node = cast<dfg::NodeOp>(inst.op);
+  const Knob knob = dfg::knobOf(node);
+  if (knob.structure == Knob::Structure::Version)
+    return runVersion(x, inst, node, knob.value);
+  if (knob.structure == Knob::Structure::Reuse && reuseResults(x, inst, knob))
     return success();
   if (failed(computeNode(x, inst)))
     return failure();
-  for (unsigned r = 0; r < inst.op->getNumResults(); ++r)
-    x.states->next[{x.path + "#" + std::to_string(r), inst.op}] = x.out(inst, r);
+  if (knob.structure == Knob::Structure::Stale)
+    return delayResults(x, inst, node, knob.value);
+  if (knob.structure == Knob::Structure::Reuse)
+    for (unsigned r = 0; r < inst.op->getNumResults(); ++r)
+      x.states->next[{x.path + "#" + std::to_string(r), inst.op}] = x.out(inst, r);
   return success();
 }
 
@@ -381,20 +414,21 @@ LogicalResult Interpreter::callGraph(Exec &x, dfg::GraphOp graph, MutableArrayRe
   return status;
 }
 
-static LogicalResult call(Exec &x, const Inst &inst) {
-  auto op = cast<dfg::CallOp>(inst.op);
-  auto graph = dyn_cast_or_null<dfg::GraphOp>(x.interpreter.lookup(op, op.getCalleeAttr()));
-  if (!graph)
-    return x.error(inst, "calls '" + op.getCallee() + "', which is no graph");
+static LogicalResult callInstead(Exec &x, const Inst &inst, dfg::GraphOp graph, unsigned first) {
   if (x.depth >= 200)
     return x.error(inst, "nests calls more than 200 deep");
   for (auto [i, type] : llvm::enumerate(graph.getArgumentTypes()))
-    if (x.in(inst, i).getTag() == Val::Tensor &&
-        failed(checkType(x, inst, type, x.in(inst, i).elements().shape)))
+    if (const Val &value = x.in(inst, first + i);
+        value.getTag() == Val::Tensor && failed(checkType(x, inst, type, value.elements().shape)))
       return failure();
+  auto node = dyn_cast<dfg::NodeOp>(inst.op);
   Vals args, results;
-  for (unsigned i = 0; i < inst.in.size(); ++i)
-    args.push_back(x.in(inst, i));
+  for (unsigned i = 0; i < graph.getArgumentTypes().size(); ++i) {
+    const Val &value = x.in(inst, first + i);
+    // A version may do through a port what the node may.
+    const bool isRead = node && node.getPort(i).getMode() == dfg::PortMode::In;
+    args.push_back(isRead ? portView(value, dfg::PortMode::In) : value);
+  }
   std::string saved = x.path;
   // Two calls of one graph have states of their own.
   x.path += "/" + std::to_string(reinterpret_cast<uintptr_t>(inst.op));
@@ -404,6 +438,14 @@ static LogicalResult call(Exec &x, const Inst &inst) {
   for (unsigned i = 0; i < inst.out.size(); ++i)
     x.out(inst, i) = std::move(results[i]);
   return success();
+}
+
+static LogicalResult call(Exec &x, const Inst &inst) {
+  auto op = cast<dfg::CallOp>(inst.op);
+  auto graph = dyn_cast_or_null<dfg::GraphOp>(x.interpreter.lookup(op, op.getCalleeAttr()));
+  if (!graph)
+    return x.error(inst, "calls '" + op.getCallee() + "', which is no graph");
+  return callInstead(x, inst, graph, 0);
 }
 
 void oracle::addGraph(HandlerTable &table) {

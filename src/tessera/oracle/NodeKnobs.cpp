@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The definition of a node's knob.
+#include "tessera/base/Weights.h"
 #include "tessera/oracle/Nodes.h"
 #include "tessera/oracle/Tensors.h"
 
@@ -104,10 +105,24 @@ template <typename T> static T fillIn(const Knob &knob, const std::array<double,
   return onCubic<T>(own, {-1 - next, -1, knob.skip, knob.skip + next}, place);
 }
 
-void NodeKnob::approximate(Val &result) const {
+static void addBitErrors(Val &value, ElementInfo info, double rate, uint64_t key) {
+  if (value.isScalar()) {
+    value.setScalar(value.getBits() ^ bitErrors(0, info.width, rate, key));
+    return;
+  }
+  Elements &all = mutate(value);
+  for (int64_t e = 0; e < all.size(); ++e)
+    if (all.isDefined(e))
+      all.store(e, Val::scalar(all.load(e).getBits() ^ bitErrors(e, info.width, rate, key)));
+}
+
+void NodeKnob::approximate(Val &value, dfg::NodeOp node, unsigned result) const {
+  if (knob.structure == Knob::Structure::BitErrors)
+    return addBitErrors(value, ElementInfo::get(node->getResult(result).getType()), knob.share,
+                        dfg::bitErrorKey(node, result));
   if (knob.precision == Knob::Precision::F32 && !knob.skipsRows())
     return;
-  Elements &all = result.elements();
+  Elements &all = value.elements();
   ElementInfo info = all.info;
   int64_t width = rows ? all.size() / rows : 0;
   auto load = [&](int64_t e) { return toDouble(info, all.load(e)); };

@@ -53,7 +53,7 @@ private:
   std::vector<long double> precise;
 };
 
-/// What a knob on a node means (Dfg.md): rows that are left out, and results that are rounded.
+/// What a knob on a node means (Dfg.md): rows that are left out, and results that are rounded or damaged.
 class NodeKnob {
 public:
   NodeKnob() = default;
@@ -63,8 +63,8 @@ public:
   bool samples() const { return knob.structure == Knob::Structure::Sample; }
   /// Makes of an instance's value what a sum takes of it.
   void weigh(Val &value, dfg::NodeOp node, unsigned result) const;
-  /// Fills in and rounds a gathered result.
-  void approximate(Val &result) const;
+  /// Fills in and rounds a gathered result, and puts errors into any.
+  void approximate(Val &value, dfg::NodeOp node, unsigned result) const;
 
 private:
   bool computed(int64_t row) const;

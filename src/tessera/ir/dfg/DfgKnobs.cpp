@@ -2,12 +2,46 @@
 // The knobs of nodes: the attribute dfg.knob, and which knobs a node has.
 #include "tessera/ir/dfg/DfgKnobs.h"
 
+#include "tessera/base/Diag.h"
+#include "tessera/base/Weights.h"
+
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace tessera;
 using namespace tessera::dfg;
 
+// That they are graphs of the node's type is for NodeOp::verifySymbolUses to say.
+static LogicalResult verifyVersions(Operation *op, Attribute value) {
+  auto list = dyn_cast<ArrayAttr>(value);
+  auto isName = [](Attribute a) { return isa<FlatSymbolRefAttr>(a); };
+  if (!isa<NodeOp>(op) || !isa_and_present<GraphOp>(op->getParentOp()))
+    return op->emitOpError("expected 'dfg.versions' on a node that stands directly in a graph (dfg-v1)");
+  if (!list || list.empty() || !llvm::all_of(list, isName))
+    return op->emitOpError("expected 'dfg.versions' to list names of graphs, but got ") << value << " (dfg-v2)";
+  return success();
+}
+
+static LogicalResult verifyFirst(Operation *op, Attribute value) {
+  auto node = dyn_cast<NodeOp>(op);
+  auto list = dyn_cast<ArrayAttr>(value);
+  bool fits = node && list && list.size() == node.getNumYields();
+  for (unsigned r = 0; fits && r < list.size(); ++r) {
+    auto typed = dyn_cast<TypedAttr>(list[r]);
+    fits = typed && typed.getType() == node->getResult(r).getType();
+  }
+  if (fits)
+    return success();
+  return op->emitOpError("expected 'dfg.first' to list a value for each yielded result of a node, but got ")
+         << value << " (dfg-v4)";
+}
+
 LogicalResult DfgDialect::verifyOperationAttribute(Operation *op, NamedAttribute attr) {
+  if (attr.getName() == versionsAttr)
+    return verifyVersions(op, attr.getValue());
+  if (attr.getName() == firstAttr)
+    return verifyFirst(op, attr.getValue());
+  if (attr.getName() == approximateAttr && (!isa<NodeOp>(op) || !isa<UnitAttr>(attr.getValue())))
+    return op->emitOpError("expected 'dfg.approximate' on a node, without a value (dfg-v5)");
   if (attr.getName() != knobAttr)
     return success();
   auto text = dyn_cast<StringAttr>(attr.getValue());
@@ -27,6 +61,26 @@ Knob dfg::knobOf(NodeOp node) {
   return text ? *Knob::parse(text.getValue().str()) : Knob();
 }
 
+bool dfg::hasOtherWays(NodeOp node) {
+  return node->hasAttr(knobAttr) || node->hasAttr(versionsAttr) || node->hasAttr(approximateAttr);
+}
+
+FlatSymbolRefAttr dfg::versionOf(NodeOp node, int64_t number) {
+  auto list = node->getAttrOfType<ArrayAttr>(versionsAttr);
+  const bool isThere = list && number >= 1 && number <= static_cast<int64_t>(list.size());
+  return isThere ? cast<FlatSymbolRefAttr>(list[number - 1]) : FlatSymbolRefAttr();
+}
+
+TypedAttr dfg::firstOf(NodeOp node, unsigned result) {
+  if (auto list = node->getAttrOfType<ArrayAttr>(firstAttr))
+    return cast<TypedAttr>(list[result]);
+  return Builder(node.getContext()).getZeroAttr(node->getResult(result).getType());
+}
+
+uint64_t dfg::bitErrorKey(NodeOp node, unsigned result) {
+  return static_cast<uint64_t>(noiseKey(concat(node.getName().str(), "#", result)));
+}
+
 static bool writesOrMeets(NodeOp node) {
   for (unsigned i = 0; i < node.getInputs().size(); ++i)
     if (node.getPort(i).isWritable())
@@ -44,6 +98,30 @@ static bool canReuse(NodeOp node) {
     auto type = dyn_cast<RankedTensorType>(node->getResult(r).getType());
     if (node.getYield(r).getMode() != ResultMode::Gather || !type || !type.hasStaticShape() ||
         type.getRank() != int64_t(node.getRank()))
+      return false;
+  }
+  return true;
+}
+
+// As what is kept for reuse, but of any node: it is computed all the same.
+static bool canBeStale(NodeOp node) {
+  if (node.getNumYields() == 0 || node->getNumResults() != node.getNumYields())
+    return false;
+  return llvm::all_of(node->getResultTypes(), [](Type type) {
+    auto shaped = dyn_cast<ShapedType>(type);
+    return type.isIntOrFloat() || (shaped && shaped.hasStaticShape());
+  });
+}
+
+// Bits of whole bytes, counted by at most three indices.
+static bool canHaveErrors(NodeOp node) {
+  if (node.getNumYields() == 0)
+    return false;
+  for (Type type : node->getResults().take_front(node.getNumYields()).getTypes()) {
+    auto shaped = dyn_cast<RankedTensorType>(type);
+    Type element = getElementTypeOrSelf(type);
+    if ((shaped && shaped.getRank() > 3) || !element.isIntOrFloat() ||
+        !llvm::is_contained({8, 16, 32, 64}, static_cast<int>(element.getIntOrFloatBitWidth())))
       return false;
   }
   return true;
@@ -78,10 +156,23 @@ std::optional<unsigned> dfg::sampledDim(NodeOp node) {
 bool dfg::hasKnob(NodeOp node, const Knob &knob) {
   if (knob.isExact())
     return true;
-  if (knob.structure == Knob::Structure::Sample)
-    return knob.precision == Knob::Precision::F32 && sampledDim(node).has_value();
-  if (knob.structure == Knob::Structure::Reuse)
-    return knob.precision == Knob::Precision::F32 && canReuse(node);
+  if (knob.needsMark() && (!node->hasAttr(approximateAttr) || !isa<GraphOp>(node->getParentOp())))
+    return false;
+  const bool isPlain = knob.precision == Knob::Precision::F32;
+  switch (knob.structure) {
+  case Knob::Structure::Sample:
+    return isPlain && sampledDim(node).has_value();
+  case Knob::Structure::Reuse:
+    return isPlain && canReuse(node);
+  case Knob::Structure::Version:
+    return isPlain && versionOf(node, knob.value);
+  case Knob::Structure::Stale:
+    return isPlain && canBeStale(node);
+  case Knob::Structure::BitErrors:
+    return isPlain && canHaveErrors(node);
+  default:
+    break;
+  }
   const bool narrows = knob.precision == Knob::Precision::F16 || knob.precision == Knob::Precision::BF16;
   if (knob.precision != Knob::Precision::F32 && !narrows)
     return false;
@@ -117,6 +208,15 @@ bool dfg::canNarrow(NodeOp node) {
   return true;
 }
 
+bool dfg::canDelay(NodeOp node) {
+  return llvm::all_of(node->getUsers(), [](Operation *user) { return isa<NodeOp>(user); });
+}
+
+bool dfg::offersKnob(NodeOp node, const Knob &knob) {
+  return hasKnob(node, knob) && (knob.precision == Knob::Precision::F32 || canNarrow(node)) &&
+         (knob.structure != Knob::Structure::Stale || canDelay(node));
+}
+
 SmallVector<Knob> dfg::listKnobs(NodeOp node) {
   using Precision = Knob::Precision;
   SmallVector<Knob> structures = {Knob()}, knobs;
@@ -144,7 +244,7 @@ SmallVector<Knob> dfg::listKnobs(NodeOp node) {
   for (Precision precision : {Precision::F32, Precision::F16, Precision::BF16})
     for (Knob knob : structures) {
       knob.precision = precision;
-      if (hasKnob(node, knob) && (precision == Precision::F32 || canNarrow(node)))
+      if (offersKnob(node, knob))
         knobs.push_back(knob);
     }
   for (int64_t rate : {2, 3, 4})
@@ -157,5 +257,18 @@ SmallVector<Knob> dfg::listKnobs(NodeOp node) {
     if (hasKnob(node, knob))
       knobs.push_back(knob);
   }
+  auto offer = [&](Knob::Structure structure, int64_t value, double share) {
+    Knob knob;
+    knob.structure = structure;
+    knob.value = value;
+    knob.share = share;
+    if (offersKnob(node, knob))
+      knobs.push_back(knob);
+  };
+  for (int64_t number = 1; versionOf(node, number); ++number)
+    offer(Knob::Structure::Version, number, 0);
+  offer(Knob::Structure::Stale, 1, 0);
+  for (double share : {1e-6, 1e-5, 1e-4, 1e-3})
+    offer(Knob::Structure::BitErrors, 0, share);
   return knobs;
 }

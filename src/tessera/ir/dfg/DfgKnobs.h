@@ -10,8 +10,29 @@ namespace tessera::dfg {
 /// The attribute of a node that says how it may be computed other than exactly (base/Knob.h).
 inline constexpr StringLiteral knobAttr = "dfg.knob";
 
+/// The attribute of a node that lists graphs of its type, any of which may be called instead.
+inline constexpr StringLiteral versionsAttr = "dfg.versions";
+/// The attribute that marks a node's results as approximate: no index, branch or bound hangs on them
+/// (--tessera-check-approximate), so that they may be late, or stored where bits get lost.
+inline constexpr StringLiteral approximateAttr = "dfg.approximate";
+/// The attribute of such a node that says what its results are before the first activation of a stream, one
+/// attribute for each; zeros without it.
+inline constexpr StringLiteral firstAttr = "dfg.first";
+
 /// The node's knob; f32 without one.
 Knob knobOf(NodeOp node);
+
+/// The node carries a knob, or an attribute that gives it knobs.
+bool hasOtherWays(NodeOp node);
+
+/// The graph that `version:number` calls; null when there is none.
+FlatSymbolRefAttr versionOf(NodeOp node, int64_t number);
+
+/// What result `result` is before the first activation.
+TypedAttr firstOf(NodeOp node, unsigned result);
+
+/// The key of the random numbers that say which bits of a result are wrong.
+uint64_t bitErrorKey(NodeOp node, unsigned result);
 
 /// The node's own form allows the knob.
 bool hasKnob(NodeOp node, const Knob &knob);
@@ -23,6 +44,12 @@ std::optional<unsigned> sampledDim(NodeOp node);
 /// All readers of the node's results are leaves that take single elements, so that they can be stored
 /// otherwise.
 bool canNarrow(NodeOp node);
+
+/// All readers of the node's results are nodes, which may get results of another activation.
+bool canDelay(NodeOp node);
+
+/// The node has the knob, and who reads its results allows it.
+bool offersKnob(NodeOp node, const Knob &knob);
 
 /// The knobs worth trying, the exact one first.
 SmallVector<Knob> listKnobs(NodeOp node);

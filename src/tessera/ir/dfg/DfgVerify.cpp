@@ -3,6 +3,8 @@
 // label; the table of rules is in Dfg.md.
 #include "tessera/ir/dfg/DfgVerify.h"
 
+#include "tessera/ir/dfg/DfgKnobs.h"
+
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -236,24 +238,75 @@ LogicalResult CallOp::verify() {
   return diag;
 }
 
-// A path of calls that leads from `graph` to `target`; empty when there is none.
+// The graphs that a call, or a node given in versions, may stand for.
+static SmallVector<FlatSymbolRefAttr> graphsOf(Operation *op) {
+  if (auto call = dyn_cast<CallOp>(op))
+    return {call.getCalleeAttr()};
+  SmallVector<FlatSymbolRefAttr> names;
+  if (auto list = op->getAttrOfType<ArrayAttr>(versionsAttr); list && isa<NodeOp>(op))
+    for (Attribute name : list)
+      if (auto symbol = dyn_cast<FlatSymbolRefAttr>(name))
+        names.push_back(symbol);
+  return names;
+}
+
+// A path of calls and versions that leads from `graph` to `target`; empty when there is none.
 static bool findCalls(GraphOp graph, GraphOp target, SymbolTableCollection &symbols,
-                      llvm::DenseSet<Operation *> &seen, SmallVectorImpl<CallOp> &path) {
+                      llvm::DenseSet<Operation *> &seen, SmallVectorImpl<Operation *> &path) {
   if (graph == target)
     return true;
   if (!seen.insert(graph).second)
     return false;
-  WalkResult walk = graph.getBody().walk([&](CallOp call) {
-    auto callee = symbols.lookupNearestSymbolFrom<GraphOp>(call, call.getCalleeAttr());
-    if (!callee)
-      return WalkResult::advance();
-    path.push_back(call);
-    if (findCalls(callee, target, symbols, seen, path))
-      return WalkResult::interrupt();
-    path.pop_back();
+  WalkResult walk = graph.getBody().walk([&](Operation *op) {
+    for (FlatSymbolRefAttr name : graphsOf(op)) {
+      auto callee = symbols.lookupNearestSymbolFrom<GraphOp>(op, name);
+      if (!callee)
+        continue;
+      path.push_back(op);
+      if (findCalls(callee, target, symbols, seen, path))
+        return WalkResult::interrupt();
+      path.pop_back();
+    }
     return WalkResult::advance();
   });
   return walk.wasInterrupted();
+}
+
+// dfg-c4 for `op`, which stands for `graph`.
+static LogicalResult verifyNotRecursive(Operation *op, GraphOp graph, SymbolTableCollection &symbols) {
+  auto caller = op->getParentOfType<GraphOp>();
+  llvm::DenseSet<Operation *> seen;
+  SmallVector<Operation *> path;
+  if (!caller || !findCalls(graph, caller, symbols, seen, path))
+    return success();
+  // Every graph of the cycle finds it; the first in the file reports it.
+  for (Operation *step : path) {
+    auto other = step->getParentOfType<GraphOp>();
+    if (other != caller && other->getBlock() == caller->getBlock() && other->isBeforeInBlock(caller))
+      return success();
+  }
+  auto diag = op->emitOpError() << "expected calls not to be recursive, but graph '" << caller.getSymName()
+                                << "' reaches itself (dfg-c4)";
+  for (Operation *step : path) {
+    auto call = dyn_cast<CallOp>(step);
+    diag.attachNote(step->getLoc()) << "graph '" << step->getParentOfType<GraphOp>().getSymName()
+                                    << (call ? "' calls '" + call.getCallee().str() + "' here"
+                                             : "' has a node with versions here");
+  }
+  return diag;
+}
+
+LogicalResult dfg::verifyVersions(NodeOp node, SymbolTableCollection &symbols) {
+  auto type = FunctionType::get(node.getContext(), node.getInputs().getTypes(), node->getResultTypes());
+  for (FlatSymbolRefAttr name : graphsOf(node)) {
+    auto graph = symbols.lookupNearestSymbolFrom<GraphOp>(node, name);
+    if (!graph || graph.getFunctionType() != type)
+      return node.emitOpError() << "expected the version " << name << " to be a graph of type " << type
+                                << " (dfg-v3)";
+    if (failed(verifyNotRecursive(node, graph, symbols)))
+      return failure();
+  }
+  return success();
 }
 
 LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
@@ -275,23 +328,7 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
     diag.attachNote(graph.getLoc()) << "the graph is defined here";
     return diag;
   }
-  auto caller = (*this)->getParentOfType<GraphOp>();
-  llvm::DenseSet<Operation *> seen;
-  SmallVector<CallOp> path;
-  if (!caller || !findCalls(graph, caller, symbols, seen, path))
-    return success();
-  // Every graph of the cycle finds it; the first in the file reports it.
-  for (CallOp call : path) {
-    auto other = call->getParentOfType<GraphOp>();
-    if (other != caller && other->getBlock() == caller->getBlock() && other->isBeforeInBlock(caller))
-      return success();
-  }
-  auto diag = emitOpError() << "expected calls not to be recursive, but graph '" << caller.getSymName()
-                            << "' reaches itself (dfg-c4)";
-  for (CallOp call : path)
-    diag.attachNote(call.getLoc()) << "graph '" << call->getParentOfType<GraphOp>().getSymName()
-                                   << "' calls '" << call.getCallee() << "' here";
-  return diag;
+  return verifyNotRecursive(*this, graph, symbols);
 }
 
 //===----------------------------------------------------------------------===//

@@ -21,6 +21,9 @@ LogicalResult verifyReductionKind(Operation *op, ReductionAttr reduction, Type e
 LogicalResult verifyCombinerUse(Operation *op, ReductionAttr reduction, Type element,
                                 SymbolTableCollection &symbols);
 
+/// Rules dfg-v3 and dfg-c4: the versions of a node are graphs of its type, none of which leads back to it.
+LogicalResult verifyVersions(NodeOp node, SymbolTableCollection &symbols);
+
 /// Rule dfg-b2: no barrier of this leaf stands where control may diverge.
 LogicalResult verifyBarriers(NodeOp leaf);
 

@@ -261,7 +261,7 @@ LogicalResult NodeOp::verifySymbolUses(SymbolTableCollection &symbols) {
     if (ReductionAttr reduction = getYield(r).getReduction())
       if (failed(verifyCombinerUse(*this, reduction, getElementTypeOrSelf(getResult(r).getType()), symbols)))
         return failure();
-  return success();
+  return verifyVersions(*this, symbols);
 }
 
 //===----------------------------------------------------------------------===//

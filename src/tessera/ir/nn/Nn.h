@@ -63,6 +63,9 @@ FailureOr<Einsum> parseEinsum(StringRef equation);
 
 namespace tessera::nn {
 
+/// The operation is about blocks of channels itself (Layout::Packed). Extents but the batch are static.
+bool isPacked(Operation *op);
+
 /// Whether the kind gives i1 whatever it takes.
 bool isPredicate(UnaryKind kind);
 bool isComparison(BinaryKind kind);

@@ -5,7 +5,7 @@
 
 include "tessera/ir/nn/NnBase.td"
 
-def Nn_InterpolateOp : Nn_ExplicitOp<"interpolate", "Complex"> {
+def Nn_InterpolateOp : Nn_ExplicitOp<"interpolate", "Complex", [], Nn_OwnLayout> {
   let summary = "rows or columns that were computed, and between them the mean of their neighbours";
   let description = [{
     y: N x C x H x W, or blocked N x C1 x H x W x c. Of its rows (with `rows`), its columns (with `columns`) or both, those whose number is `offset` modulo `rate` are
@@ -17,7 +17,7 @@ def Nn_InterpolateOp : Nn_ExplicitOp<"interpolate", "Complex"> {
   let assemblyFormat = "$parts attr-dict `:` functional-type($parts, $y)";
 }
 
-def Nn_SplitOp : Nn_Op<"split", "Injective"> {
+def Nn_SplitOp : Nn_Op<"split", "Injective", [], !strconcat(Nn_OwnLayout, Nn_WholeBlocks)> {
   let summary = "f32 as parts of bf16, side by side in dimension 1: the nearest number, the same again, and the nearest to the rest";
   let description = [{
     x: N x C x … of f32; y: N x 3C x … of bf16. With h = bf16(x) and l = bf16(x - h), y is h, h and l, C channels each. Products with weights whose parts are h, l and h

@@ -36,6 +36,17 @@ def Nn_OpClass : I32EnumAttr<"OpClass", "what an operation may be fused with", [
   let genSpecializedAttr = 0;
 }
 
+def Nn_Layout : I32EnumAttr<"Layout", "what an operation asks of activations in blocks of channels", [
+    I32EnumAttrCase<"Plain", 0, "plain">,     // takes and gives N C H W only
+    I32EnumAttrCase<"Lanes", 1, "lanes">,     // element by element: any blocks, the same for operands and result
+    I32EnumAttrCase<"Planes", 2, "planes">,   // each channel's plane for itself: the same
+    I32EnumAttrCase<"Joined", 3, "joined">,   // the operands' channels one behind the other: the same, and none with spare lanes
+    I32EnumAttrCase<"Own", 4, "own">,         // mixes channels by weights: operand and result have blocks of their own
+    I32EnumAttrCase<"Packed", 5, "packed">]> { // says itself where each number stands; layout assignment makes it
+  let cppNamespace = "::tessera::nn";
+  let genSpecializedAttr = 0;
+}
+
 def Nn_OpInterface : OpInterface<"NnOp"> {
   let cppNamespace = "::tessera::nn";
   let description = "What graph optimisation asks of every operation of the dialect.";
@@ -43,7 +54,11 @@ def Nn_OpInterface : OpInterface<"NnOp"> {
     InterfaceMethod<"Decides what it fuses with.", "::tessera::nn::OpClass", "getOpClass">,
     InterfaceMethod<"Arithmetic operations for one run; a dynamic extent counts as 1.", "int64_t", "getFlops", (ins), "", [{
       return ::tessera::nn::countElements($_op->getResult(0).getType());
-    }]>
+    }]>,
+    InterfaceMethod<"Decides whether it runs on activations in blocks of channels; shapes may still forbid it.", "::tessera::nn::Layout", "getLayout", (ins), "", [{
+      return ::tessera::nn::Layout::Plain;
+    }]>,
+    InterfaceMethod<"Spare lanes of a last block, which hold anything finite, would do harm.", "bool", "needsWholeBlocks", (ins), "", "return false;">
   ];
 }
 
@@ -64,6 +79,15 @@ def Nn_TunableInterface : OpInterface<"TunableOp"> {
 // For operations that count their arithmetic themselves.
 defvar Nn_OwnFlops = "int64_t getFlops();\n";
 
+// For operations that are more than `Plain`.
+class Nn_HasLayout<string layout> {
+  string text = "::tessera::nn::Layout getLayout() { return ::tessera::nn::Layout::" # layout # "; }\n";
+}
+defvar Nn_Lanes = Nn_HasLayout<"Lanes">.text;
+defvar Nn_Packed = Nn_HasLayout<"Packed">.text;
+defvar Nn_OwnLayout = "::tessera::nn::Layout getLayout();\n";
+defvar Nn_WholeBlocks = "bool needsWholeBlocks();\n";
+
 // For operations that can be tuned.
 defvar Nn_OwnKnobs = "bool hasKnob(const ::tessera::Knob &knob);\ndouble getKnobCost(const ::tessera::Knob &knob);\n"
                      "::mlir::Value getRangedOperand();\n::mlir::Value getWeights();\n";
@@ -82,8 +106,8 @@ class Nn_Op<string mnemonic, string opClass, list<Trait> traits = [], string dec
       }
     }]>;
 // The result type is part of the operation; a verifier compares it with what is known.
-class Nn_ExplicitOp<string mnemonic, string opClass, list<Trait> traits = []>
-    : Nn_Base<mnemonic, opClass, traits, ""> {
+class Nn_ExplicitOp<string mnemonic, string opClass, list<Trait> traits = [], string declarations = "">
+    : Nn_Base<mnemonic, opClass, traits, declarations> {
   let hasVerifier = 1;
 }
 

@@ -31,7 +31,7 @@ class Nn_ConvBase<string mnemonic, list<Trait> traits = [], string declarations 
   let results = (outs AnyRankedTensor:$y);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
-def Nn_ConvOp : Nn_ConvBase<"conv", [Nn_TunableInterface], Nn_OwnKnobs> {
+def Nn_ConvOp : Nn_ConvBase<"conv", [Nn_TunableInterface], !strconcat(Nn_OwnKnobs, Nn_HasLayout<"Own">.text)> {
   let summary = "convolution (cross-correlation) in 1 to 3 dimensions, with groups";
 }
 def Nn_ConvTransposeOp : Nn_ConvBase<"conv_transpose"> {

@@ -28,14 +28,14 @@ def Nn_BinaryKind : Nn_Enum<"BinaryKind", "a function of two elements", [
     "add", "sub", "mul", "div", "pow", "mod", "fmod", "min", "max", "and_", "or_", "xor_", "shl", "shr", "prelu",
     "eq", "ne", "lt", "le", "gt", "ge"]>;
 
-def Nn_UnaryOp : Nn_Op<"unary", "Elementwise"> {
+def Nn_UnaryOp : Nn_Op<"unary", "Elementwise", [], !strconcat(Nn_Lanes, Nn_WholeBlocks)> {
   let summary = "a function of each element";
   let arguments = (ins Nn_UnaryKind:$kind, AnyRankedTensor:$x, UnitAttr:$is_unsigned);
   let results = (outs AnyRankedTensor:$y);
   let assemblyFormat = "$kind $x attr-dict `:` type($x) `->` type($y)";
 }
 
-def Nn_ActivationOp : Nn_Op<"activation", "Elementwise"> {
+def Nn_ActivationOp : Nn_Op<"activation", "Elementwise", [], Nn_Lanes> {
   let summary = "an activation with parameters";
   let arguments = (ins Nn_ActivationKind:$kind, AnyRankedTensor:$x, DefaultValuedAttr<F64Attr, "0.0">:$alpha, DefaultValuedAttr<F64Attr, "0.0">:$beta,
                        UnitAttr:$is_unsigned);
@@ -43,7 +43,7 @@ def Nn_ActivationOp : Nn_Op<"activation", "Elementwise"> {
   let assemblyFormat = "$kind $x attr-dict `:` type($x) `->` type($y)";
 }
 
-def Nn_BinaryOp : Nn_Op<"binary", "Elementwise", [Nn_TunableInterface], Nn_OwnKnobs> {
+def Nn_BinaryOp : Nn_Op<"binary", "Elementwise", [Nn_TunableInterface], !strconcat(Nn_OwnKnobs, Nn_Lanes, Nn_WholeBlocks)> {
   let summary = "a function of two elements, with broadcast as in NumPy; knobs are for sums of two activations";
   let arguments = (ins Nn_BinaryKind:$kind, AnyRankedTensor:$a, AnyRankedTensor:$b, UnitAttr:$is_unsigned);
   let results = (outs AnyRankedTensor:$y);
@@ -61,7 +61,7 @@ def Nn_SelectOp : Nn_Op<"select", "Elementwise"> {
 def Nn_Format : Nn_Enum<"Format", "how an element's bits are to be read", [
     "plain", "unsigned_", "f8e4m3fn", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz", "f8e8m0", "f4e2m1", "i4", "u4", "i2", "u2"]>;
 
-def Nn_CastOp : Nn_ExplicitOp<"cast", "Elementwise"> {
+def Nn_CastOp : Nn_ExplicitOp<"cast", "Elementwise", [], Nn_Lanes> {
   let summary = "another element type or format";
   let description = [{
     A float becomes an integer by truncation; a number becomes i1 by comparison with zero. To 8- and 4-bit floats rounds to nearest even
@@ -82,14 +82,14 @@ def Nn_BitcastOp : Nn_ExplicitOp<"bitcast", "Elementwise"> {
 
 // y = saturate(round(x / scale) + zero), and back. scale and zero: one element, a vector along `axis`, or (with `block` > 0) one for each
 // `block` elements along `axis`.
-def Nn_QuantizeOp : Nn_ExplicitOp<"quantize", "Elementwise"> {
+def Nn_QuantizeOp : Nn_ExplicitOp<"quantize", "Elementwise", [], Nn_Lanes> {
   let summary = "float to a narrow type with scale and zero point";
   let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$scale, Optional<AnyRankedTensor>:$zero, DefaultValuedAttr<I64Attr, "1">:$axis, DefaultValuedAttr<I64Attr, "0">:$block,
                        DefaultValuedAttr<Nn_Format, "Format::plain">:$to, UnitAttr:$wrap);
   let results = (outs AnyRankedTensor:$y);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
-def Nn_DequantizeOp : Nn_ExplicitOp<"dequantize", "Elementwise"> {
+def Nn_DequantizeOp : Nn_ExplicitOp<"dequantize", "Elementwise", [], Nn_Lanes> {
   let summary = "a narrow type with scale and zero point to float";
   let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$scale, Optional<AnyRankedTensor>:$zero, DefaultValuedAttr<I64Attr, "1">:$axis, DefaultValuedAttr<I64Attr, "0">:$block,
                        DefaultValuedAttr<Nn_Format, "Format::plain">:$from);

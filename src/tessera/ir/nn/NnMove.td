@@ -33,7 +33,7 @@ def Nn_TileOp : Nn_Op<"tile", "Injective"> {
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
 }
 
-def Nn_ConcatOp : Nn_Op<"concat", "Injective"> {
+def Nn_ConcatOp : Nn_Op<"concat", "Injective", [], !strconcat(Nn_OwnLayout, Nn_WholeBlocks)> {
   let summary = "operands side by side along an axis";
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, I64Attr:$axis);
   let results = (outs AnyRankedTensor:$y);

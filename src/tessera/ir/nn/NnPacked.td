@@ -15,7 +15,7 @@ include "tessera/ir/nn/NnReduce.td"
 // the consumer's node). All extents but N are static. In a node, a packed operation, the elementwise operations behind it and an nn.halo at their end
 // become one pass over the result.
 
-def Nn_PackOp : Nn_Op<"pack", "Injective"> {
+def Nn_PackOp : Nn_Op<"pack", "Injective", [], Nn_Packed> {
   let summary = "N C H W to blocks of `block` channels; zeros in the last block's spare lanes";
   let description = "y[n, k / block, i, j, k % block] = x[n, k, i, j].";
   let arguments = (ins AnyRankedTensor:$x, I64Attr:$block);
@@ -23,7 +23,7 @@ def Nn_PackOp : Nn_Op<"pack", "Injective"> {
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
 }
 
-def Nn_UnpackOp : Nn_Op<"unpack", "Injective"> {
+def Nn_UnpackOp : Nn_Op<"unpack", "Injective", [], Nn_Packed> {
   let summary = "blocked to N C H W; lanes from `channels` on are dropped";
   let description = "y[n, k, i, j] = x[n, k / c, i, j, k % c] for k < channels.";
   let arguments = (ins AnyRankedTensor:$x, I64Attr:$channels);
@@ -32,20 +32,20 @@ def Nn_UnpackOp : Nn_Op<"unpack", "Injective"> {
 }
 
 // `pads`: rows above, columns to the left, rows below, columns to the right.
-def Nn_HaloOp : Nn_Op<"halo", "Injective"> {
+def Nn_HaloOp : Nn_Op<"halo", "Injective", [], Nn_Packed> {
   let summary = "a border of `fill` around each plane of a blocked activation; a quantised one is padded with its zero point";
   let arguments = (ins AnyRankedTensor:$x, DenseI64ArrayAttr:$pads, DefaultValuedAttr<I64Attr, "0">:$fill);
   let results = (outs AnyRankedTensor:$y);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
 }
-def Nn_CropOp : Nn_Op<"crop", "Injective"> {
+def Nn_CropOp : Nn_Op<"crop", "Injective", [], Nn_Packed> {
   let summary = "a blocked activation without so many rows and columns at its border; the inverse of nn.halo";
   let arguments = (ins AnyRankedTensor:$x, DenseI64ArrayAttr:$pads);
   let results = (outs AnyRankedTensor:$y);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
 }
 
-def Nn_PackedConvOp : Nn_Op<"packed_conv", "Complex", [], Nn_OwnFlops> {
+def Nn_PackedConvOp : Nn_Op<"packed_conv", "Complex", [], !strconcat(Nn_OwnFlops, Nn_Packed)> {
   let summary = "convolution of a blocked activation, any window, without padding";
   let description = [{
     x: N x C1 x H x W x c, w: F1 x (C1 / groups) x KH x KW x c x F0, bias: F1 x F0, y: N x F1 x OH x OW x F0 with OH = (H - dilation * (KH - 1) - 1) / stride + 1.
@@ -62,7 +62,7 @@ def Nn_PackedConvOp : Nn_Op<"packed_conv", "Complex", [], Nn_OwnFlops> {
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-def Nn_PackedSparseOp : Nn_Op<"packed_sparse", "Complex", [], Nn_OwnFlops> {
+def Nn_PackedSparseOp : Nn_Op<"packed_sparse", "Complex", [], !strconcat(Nn_OwnFlops, Nn_Packed)> {
   let summary = "a convolution, or a product, whose weights are mostly zero";
   let description = [{
     x: N x C1 x H x W x c, values: S x F0, taps: S, starts: F1 + 1, bias: F1 x F0, y: N x F1 x OH x OW x F0 as in nn.packed_conv. Of the weights of each block of the
@@ -80,7 +80,7 @@ def Nn_PackedSparseOp : Nn_Op<"packed_sparse", "Complex", [], Nn_OwnFlops> {
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-def Nn_PackedWinogradOp : Nn_Op<"packed_winograd", "Complex", [], Nn_OwnFlops> {
+def Nn_PackedWinogradOp : Nn_Op<"packed_winograd", "Complex", [], !strconcat(Nn_OwnFlops, Nn_Packed)> {
   let summary = "convolution with a 3x3 or 5x5 window and stride 1 by Winograd's F(tile, window)";
   let description = [{
     x and y as in nn.packed_conv; w: F1 x T*T x (C1 * c) x F0 with T = tile + window - 1, which says what the window is: the weights g of each pair of
@@ -93,7 +93,7 @@ def Nn_PackedWinogradOp : Nn_Op<"packed_winograd", "Complex", [], Nn_OwnFlops> {
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-def Nn_PackedDepthwiseOp : Nn_Op<"packed_depthwise", "Complex", [], Nn_OwnFlops> {
+def Nn_PackedDepthwiseOp : Nn_Op<"packed_depthwise", "Complex", [], !strconcat(Nn_OwnFlops, Nn_Packed)> {
   let summary = "each channel of a blocked activation with a window of its own, without padding";
   let description = [{
     x: N x C1 x H x W x c, w: C1 x KH x KW x c, bias: C1 x c, y: N x C1 x OH x OW x c:
@@ -105,7 +105,7 @@ def Nn_PackedDepthwiseOp : Nn_Op<"packed_depthwise", "Complex", [], Nn_OwnFlops>
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-def Nn_PackedMatmulOp : Nn_Op<"packed_matmul", "Complex", [], Nn_OwnFlops> {
+def Nn_PackedMatmulOp : Nn_Op<"packed_matmul", "Complex", [], !strconcat(Nn_OwnFlops, Nn_Packed)> {
   let summary = "a matrix times packed weights";
   let description = [{
     x: M x K, w: N1 x K x N0, bias: N1 x N0, y: M x `columns`, which is at most N1 * N0:
@@ -117,7 +117,7 @@ def Nn_PackedMatmulOp : Nn_Op<"packed_matmul", "Complex", [], Nn_OwnFlops> {
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-def Nn_PackedPoolOp : Nn_Op<"packed_pool", "Complex", [], Nn_OwnFlops> {
+def Nn_PackedPoolOp : Nn_Op<"packed_pool", "Complex", [], !strconcat(Nn_OwnFlops, Nn_Packed)> {
   let summary = "maximum, minimum, mean or sum of a window at each place of a blocked activation";
   let description = [{
     x: N x C1 x H x W x c. `pads` (above, left, below, right), which may be part of no window alone, are not part of x; elements there are never the maximum, and a mean divides by
@@ -129,7 +129,7 @@ def Nn_PackedPoolOp : Nn_Op<"packed_pool", "Complex", [], Nn_OwnFlops> {
   let assemblyFormat = "$kind $x attr-dict `:` type($x) `->` type($y)";
 }
 
-def Nn_PackedMeanOp : Nn_Op<"packed_mean", "Reduction", [], Nn_OwnFlops> {
+def Nn_PackedMeanOp : Nn_Op<"packed_mean", "Reduction", [], !strconcat(Nn_OwnFlops, Nn_Packed)> {
   let summary = "the mean of each plane of a blocked activation: N x C1 x H x W x c to N x (C1 * c)";
   let arguments = (ins AnyRankedTensor:$x);
   let results = (outs AnyRankedTensor:$y);

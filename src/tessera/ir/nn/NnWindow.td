@@ -5,7 +5,7 @@
 
 include "tessera/ir/nn/NnReduce.td"
 
-def Nn_PoolOp : Nn_Op<"pool", "Reduction", [Nn_TunableInterface], !strconcat(Nn_OwnFlops, Nn_OwnKnobs)> {
+def Nn_PoolOp : Nn_Op<"pool", "Reduction", [Nn_TunableInterface], !strconcat(Nn_OwnFlops, Nn_OwnKnobs, Nn_HasLayout<"Planes">.text)> {
   let summary = "combine a window (max, min, mean, sum, l2 …) at each place; x: N C spatial…";
   let description = [{
     `pads` holds the lows, then the highs, as the model gives them; negative ones cut off. A mean divides by the elements of the window that lie inside the input;

@@ -58,7 +58,7 @@ static LogicalResult toPromise(const Call &call, const Knob &knob, std::vector<f
   auto range = rangeOf(call.inst.op);
   if (!range)
     return call.error("has the knob promise, but no 'nn.range'");
-  int64_t key = promiseKey(nameOf(call.inst.op));
+  int64_t key = noiseKey(nameOf(call.inst.op));
   double sigma = promiseSigma(knob.value);
   for (auto [i, v] : llvm::enumerate(x)) {
     auto level = static_cast<double>(promiseLevel(v, range->first, range->second));

@@ -125,10 +125,7 @@ std::optional<Expr> Env::translateDim(mlir::Value v, int64_t d) {
         return translate(size);
     return std::nullopt;
   }
-  // Packed layers have static extents but for the batch.
-  if (isa<nn::PackOp, nn::UnpackOp, nn::HaloOp, nn::CropOp, nn::SplitOp, nn::PackedConvOp, nn::PackedSparseOp,
-          nn::PackedWinogradOp, nn::PackedDepthwiseOp, nn::PackedMatmulOp, nn::PackedPoolOp, nn::PackedMeanOp,
-          nn::InterpolateOp>(def))
+  if (nn::isPacked(def))
     return d == 0 ? translateDim(def->getOperand(0), 0) : std::nullopt;
   if (auto dps = dyn_cast<DestinationStyleOpInterface>(def))
     return translateDim(dps.getTiedOpOperand(cast<OpResult>(v))->get(), d);

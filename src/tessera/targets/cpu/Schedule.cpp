@@ -189,7 +189,7 @@ static bool writePacked(Writer &out, func::FuncOp trial, const TargetInfo &info)
   for (bool views : {false, true}) {
     SmallVector<int64_t> numbers;
     for (Operation &op : trial.getBody().front())
-      if (nn::packed::isPacked(&op) && isa<nn::CropOp>(op) == views)
+      if (nn::isPacked(&op) && isa<nn::CropOp>(op) == views)
         numbers.push_back(numberOf(&op));
     for (int64_t number : numbers) {
       Operation *layer = nullptr;

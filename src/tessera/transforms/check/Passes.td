@@ -57,6 +57,26 @@ def CheckRacesPass : Pass<"tessera-check-races", "::mlir::ModuleOp"> {
   }];
 }
 
+def CheckApproximatePass : Pass<"tessera-check-approximate", "::mlir::ModuleOp"> {
+  let summary = "Find what must be exact and depends on results that are marked as approximate";
+  let description = [{
+    Follows the results of each node that has `dfg.approximate` through nodes, calls, versions, states, memory, loops and branches. An index, the
+    condition of a branch, the bound of a loop, an extent or an integer divisor that depends on them is an error (dfg-x1), and so is an operation
+    that the check does not know. The shape of such a result is not approximate, and what leaves a graph is its caller's business.
+
+    Example:
+
+    ```mlir
+    %k = dfg.node @classify grid(%i = %n) (each %e = %x : tensor<?xf32>) -> tensor<?xi32> attributes {dfg.approximate} { … }
+    %h1 = dfg.node @count grid(%i = %n) (each %e = %k : tensor<?xi32>, acc<addi> %h = %h0 : memref<256xi32>) {
+      %place = arith.index_cast %e : i32 to index
+      dfg.accumulate %one, %h[%place] : memref<256xi32>
+      // error: the results of node 'classify' are marked as approximate, but an index depends on them (dfg-x1)
+    }
+    ```
+  }];
+}
+
 def CheckDeadPass : Pass<"tessera-check-dead", "::mlir::ModuleOp"> {
   let summary = "Warn of results, nodes, inputs and graphs that nobody uses";
   let description = [{

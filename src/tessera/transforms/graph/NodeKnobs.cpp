@@ -44,7 +44,25 @@ static void fuseFills(RewriterBase &rewriter, MutableArrayRef<PerforatedNode> pe
   }
 }
 
+// A version may hold nodes that are to be another version themselves; none leads back to itself.
+static LogicalResult substituteVersions(RewriterBase &rewriter, Operation *root, Refusal &no) {
+  while (true) {
+    NodeOp next;
+    root->walk([&](NodeOp node) {
+      if (knobOf(node).structure == Knob::Structure::Version)
+        next = node;
+      return WalkResult(failure(next != nullptr));
+    });
+    if (!next)
+      return success();
+    if (failed(substituteVersion(rewriter, next, knobOf(next).value, no)))
+      return failure();
+  }
+}
+
 LogicalResult graph::applyNodeKnobs(RewriterBase &rewriter, Operation *root, Refusal &no) {
+  if (failed(substituteVersions(rewriter, root, no)))
+    return failure();
   SmallVector<NodeOp> nodes;
   root->walk([&](NodeOp node) {
     if (node->hasAttr(knobAttr))
@@ -54,13 +72,22 @@ LogicalResult graph::applyNodeKnobs(RewriterBase &rewriter, Operation *root, Ref
   for (NodeOp node : nodes) {
     Knob knob = knobOf(node);
     node->removeAttr(knobAttr);
-    if (knob.structure == Knob::Structure::Reuse) {
+    switch (knob.structure) {
+    case Knob::Structure::Reuse:
       reuseResults(rewriter, node, {knob.rate, knob.skip, knob.offset});
       continue;
-    }
-    if (knob.structure == Knob::Structure::Sample) {
+    case Knob::Structure::Sample:
       sampleReduction(rewriter, node, knob.rate, knob.offset);
       continue;
+    case Knob::Structure::Stale:
+      if (failed(delayResults(rewriter, node, knob.value, no)))
+        return failure();
+      continue;
+    case Knob::Structure::BitErrors:
+      addBitErrors(rewriter, node, knob.share);
+      continue;
+    default:
+      break;
     }
     SmallVector<NodeOp> parts = {node};
     if (knob.skipsRows()) {
@@ -86,6 +113,11 @@ LogicalResult graph::applyNodeKnobs(RewriterBase &rewriter, Operation *root, Ref
       perforated.push_back({parts[0], parts[1]});
   }
   fuseFills(rewriter, perforated);
+  // What knobs were chosen by has served.
+  root->walk([](NodeOp node) {
+    for (StringRef name : {versionsAttr, approximateAttr, firstAttr})
+      node->removeAttr(name);
+  });
   return success();
 }
 
@@ -94,10 +126,6 @@ static void setKnob(NodeOp node, const Knob &knob) {
     node->removeAttr(knobAttr);
   else
     node->setAttr(knobAttr, StringAttr::get(node->getContext(), knob.str()));
-}
-
-static bool offers(NodeOp node, const Knob &knob) {
-  return hasKnob(node, knob) && (knob.precision == Knob::Precision::F32 || canNarrow(node));
 }
 
 Result<KnobMap> graph::setNodeKnobs(Operation *root, const KnobMap &knobs) {
@@ -112,7 +140,7 @@ Result<KnobMap> graph::setNodeKnobs(Operation *root, const KnobMap &knobs) {
       if (name != "all" && node.getName() != name)
         continue;
       found = true;
-      if (!offers(node, *knob))
+      if (!offersKnob(node, *knob))
         continue;
       // A name goes over "all", which the map's order may bring later.
       if (name != "all" || !knobs.count(node.getName().str()))

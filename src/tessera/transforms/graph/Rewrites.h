@@ -130,6 +130,15 @@ struct Reuse {
 /// Lets a node that has such a knob yield its last results again in some activations. Approximates.
 dfg::NodeOp reuseResults(RewriterBase &rewriter, dfg::NodeOp node, const Reuse &by);
 
+/// Puts the graph that is version `number` of a node in its place.
+LogicalResult substituteVersion(RewriterBase &rewriter, dfg::NodeOp node, int64_t number, Refusal &no);
+
+/// Lets the readers of a node get its results of so many activations before. Approximates.
+LogicalResult delayResults(RewriterBase &rewriter, dfg::NodeOp node, int64_t activations, Refusal &no);
+
+/// Turns over bits of what a node that has such a knob yields, each with probability `rate`. Approximates.
+void addBitErrors(RewriterBase &rewriter, dfg::NodeOp node, double rate);
+
 /// Stores a node's results as elements of this type, and widens them where they are read. Approximates.
 FailureOr<dfg::NodeOp> narrowResults(RewriterBase &rewriter, dfg::NodeOp node, FloatType element,
                                      Refusal &no);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Cleans a graph up: dead nodes, results and operands, copies, duplicate operands and nodes, grids of one
 // instance. What a node writes into memory that came from outside the graph is never dead.
+#include "tessera/ir/dfg/DfgKnobs.h"
 #include "tessera/transforms/graph/Passes.h"
 #include "tessera/transforms/graph/Support.h"
 
@@ -222,7 +223,8 @@ static bool simplifyOnce(RewriterBase &rewriter, Operation *op) {
   if (auto dim = dyn_cast<tensor::DimOp>(op))
     return foldExtent(rewriter, dim);
   auto node = dyn_cast<NodeOp>(op);
-  return node &&
+  // What may be computed otherwise is not what its body says, and its type is also that of its versions.
+  return node && !hasOtherWays(node) &&
          (forwardCopies(rewriter, node) || dropDeadResults(rewriter, node) ||
           dropDeadInputs(rewriter, node) || mergeDuplicates(rewriter, node) || dropUnitGrid(rewriter, node));
 }

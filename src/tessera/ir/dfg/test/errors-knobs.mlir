@@ -45,6 +45,134 @@ dfg.graph @reuse(%x: tensor<?xf32>, %n: index) -> (y: tensor<?xf32>) {
 
 // -----
 
+// Nobody said that these may be wrong.
+dfg.graph @unmarked(%x: tensor<4xf32>) -> (y: tensor<4xf32>) {
+  %c4 = arith.constant 4 : index
+  // expected-error @+1 {{does not have the knob 'bit-errors:0.001'}}
+  %y = dfg.node @n grid(%i = %c4) (each %e = %x : tensor<4xf32>) -> tensor<4xf32> attributes {dfg.knob = "bit-errors:0.001"} {
+    dfg.yield %e : f32
+  }
+  dfg.return %y : tensor<4xf32>
+}
+
+// -----
+
+dfg.graph @bits(%x: tensor<4xi1>) -> (y: tensor<4xi1>) {
+  %c4 = arith.constant 4 : index
+  // expected-error @+1 {{does not have the knob 'bit-errors:0.001'}}
+  %y = dfg.node @n grid(%i = %c4) (each %e = %x : tensor<4xi1>) -> tensor<4xi1> attributes {dfg.approximate, dfg.knob = "bit-errors:0.001"} {
+    dfg.yield %e : i1
+  }
+  dfg.return %y : tensor<4xi1>
+}
+
+// -----
+
+dfg.graph @late(%x: tensor<?xf32>, %n: index) -> (y: tensor<?xf32>) {
+  // expected-error @+1 {{does not have the knob 'stale:1'}}
+  %y = dfg.node @n grid(%i = %n) (each %e = %x : tensor<?xf32>) -> tensor<?xf32> attributes {dfg.approximate, dfg.knob = "stale:1"} {
+    dfg.yield %e : f32
+  }
+  dfg.return %y : tensor<?xf32>
+}
+
+// -----
+
+dfg.graph private @other(%x: tensor<4xf32>) -> (y: tensor<4xf32>) {
+  dfg.return %x : tensor<4xf32>
+}
+dfg.graph @versions(%x: tensor<4xf32>) -> (y: tensor<4xf32>) {
+  %c4 = arith.constant 4 : index
+  // expected-error @+1 {{does not have the knob 'version:2'}}
+  %y = dfg.node @n grid(%i = %c4) (each %e = %x : tensor<4xf32>) -> tensor<4xf32> attributes {dfg.knob = "version:2", dfg.versions = [@other]} {
+    dfg.yield %e : f32
+  }
+  dfg.return %y : tensor<4xf32>
+}
+
+// -----
+
+dfg.graph @place(%x: tensor<4xf32>) -> (y: tensor<4xf32>) {
+  %c4 = arith.constant 4 : index
+  %y = dfg.node @outer (%a = %x : tensor<4xf32>) -> tensor<4xf32> {
+    %c = arith.constant 4 : index
+    // expected-error @+1 {{expected 'dfg.versions' on a node that stands directly in a graph (dfg-v1)}}
+    %z = dfg.node @n grid(%i = %c) (each %e = %a : tensor<4xf32>) -> tensor<4xf32> attributes {dfg.versions = [@other]} {
+      dfg.yield %e : f32
+    }
+    dfg.yield %z : tensor<4xf32>
+  }
+  dfg.return %y : tensor<4xf32>
+}
+
+// -----
+
+dfg.graph @names(%x: tensor<4xf32>) -> (y: tensor<4xf32>) {
+  %c4 = arith.constant 4 : index
+  // expected-error @+1 {{expected 'dfg.versions' to list names of graphs, but got [3] (dfg-v2)}}
+  %y = dfg.node @n grid(%i = %c4) (each %e = %x : tensor<4xf32>) -> tensor<4xf32> attributes {dfg.versions = [3]} {
+    dfg.yield %e : f32
+  }
+  dfg.return %y : tensor<4xf32>
+}
+
+// -----
+
+dfg.graph private @scalar(%x: f32) -> (y: f32) {
+  dfg.return %x : f32
+}
+dfg.graph @types(%x: tensor<4xf32>) -> (y: tensor<4xf32>) {
+  %c4 = arith.constant 4 : index
+  // expected-error @+1 {{expected the version @scalar to be a graph of type '(tensor<4xf32>) -> tensor<4xf32>' (dfg-v3)}}
+  %y = dfg.node @n grid(%i = %c4) (each %e = %x : tensor<4xf32>) -> tensor<4xf32> attributes {dfg.versions = [@scalar]} {
+    dfg.yield %e : f32
+  }
+  dfg.return %y : tensor<4xf32>
+}
+
+// -----
+
+dfg.graph @itself(%x: tensor<4xf32>) -> (y: tensor<4xf32>) {
+  %c4 = arith.constant 4 : index
+  // expected-error @+1 {{expected calls not to be recursive, but graph 'itself' reaches itself (dfg-c4)}}
+  %y = dfg.node @n grid(%i = %c4) (each %e = %x : tensor<4xf32>) -> tensor<4xf32> attributes {dfg.versions = [@through]} {
+    dfg.yield %e : f32
+  }
+  dfg.return %y : tensor<4xf32>
+}
+dfg.graph private @through(%x: tensor<4xf32>) -> (y: tensor<4xf32>) {
+  %c4 = arith.constant 4 : index
+  // expected-note @+1 {{graph 'through' has a node with versions here}}
+  %y = dfg.node @n grid(%i = %c4) (each %e = %x : tensor<4xf32>) -> tensor<4xf32> attributes {dfg.versions = [@itself]} {
+    dfg.yield %e : f32
+  }
+  dfg.return %y : tensor<4xf32>
+}
+
+// -----
+
+dfg.graph @first(%x: tensor<4xf32>) -> (y: tensor<4xf32>) {
+  %c4 = arith.constant 4 : index
+  // expected-error @+1 {{expected 'dfg.first' to list a value for each yielded result of a node, but got [5.000000e-01 : f32] (dfg-v4)}}
+  %y = dfg.node @n grid(%i = %c4) (each %e = %x : tensor<4xf32>) -> tensor<4xf32> attributes {dfg.approximate, dfg.first = [0.5 : f32]} {
+    dfg.yield %e : f32
+  }
+  dfg.return %y : tensor<4xf32>
+}
+
+// -----
+
+dfg.graph @mark(%x: tensor<4xf32>) -> (y: tensor<4xf32>) {
+  %c4 = arith.constant 4 : index
+  // expected-error @+1 {{expected 'dfg.approximate' on a node, without a value (dfg-v5)}}
+  %y = dfg.node @n grid(%i = %c4) (each %e = %x : tensor<4xf32>) -> tensor<4xf32> attributes {dfg.approximate = true} {
+    dfg.yield %e : f32
+  }
+  dfg.return %y : tensor<4xf32>
+}
+
+// -----
+
 // Integers may be indices.
 dfg.graph @integers(%x: tensor<4x4xi32>) -> (y: tensor<4x4xi32>) {
   %c4 = arith.constant 4 : index

@@ -55,12 +55,9 @@ std::optional<Source> Extents::ofElementwise(Operation *op, int64_t d) {
 static std::optional<std::pair<Value, int64_t>> sameExtent(Operation *op, int64_t d) {
   auto type = typeOf(op->getResult(0));
   // The batch of windows and of what normalises.
-  if (isa<PackOp, UnpackOp, HaloOp, CropOp, SplitOp, PackedConvOp, PackedSparseOp, PackedWinogradOp,
-          PackedDepthwiseOp, PackedMatmulOp, PackedPoolOp, PackedMeanOp, InterpolateOp>(op) &&
-      d == 0)
+  if (d == 0 && (isPacked(op) || isa<ConvOp, ConvTransposeOp, PoolOp, InterpolateOp, SplitOp>(op)))
     return std::pair(op->getOperand(0), d);
-  if (isa<ConvOp, ConvTransposeOp, PoolOp, SoftmaxOp, LayerNormOp, GroupNormOp, LrnOp>(op) &&
-      (d == 0 || isa<SoftmaxOp, LayerNormOp, GroupNormOp, LrnOp>(op)))
+  if (isa<SoftmaxOp, LayerNormOp, GroupNormOp, LrnOp>(op))
     return std::pair(op->getOperand(0), d);
   if (auto matmul = dyn_cast<MatmulOp>(op); matmul && type.getRank() == 2) {
     if (d == 0)

@@ -67,9 +67,13 @@ ConvKind nn::classifyConv(ConvOp op, const LayoutOptions &options) {
   return ConvKind::Direct;
 }
 
+static Layout layoutOf(Operation *op) {
+  auto own = dyn_cast<NnOp>(op);
+  return own ? own.getLayout() : Layout::Plain;
+}
+
 bool nn::isBlockwise(Operation *op) {
-  if (!isa<UnaryOp, ActivationOp, BinaryOp, CastOp, QuantizeOp, DequantizeOp>(op) ||
-      !isActivation(op->getResult(0)))
+  if (layoutOf(op) != Layout::Lanes || !isActivation(op->getResult(0)))
     return false;
   auto type = typeOf(op->getResult(0));
   bool carries = false;
@@ -127,14 +131,11 @@ bool nn::isPlaneMean(Operation *op) {
          isF32(reduce.getX()) && reduce.getAxes() == ArrayRef<int64_t>({2, 3});
 }
 
-// With a zero in a spare lane the result might not be finite.
-static bool needsExactLanes(Operation *op) {
-  if (auto unary = dyn_cast<UnaryOp>(op))
-    return unary.getKind() == UnaryKind::log || unary.getKind() == UnaryKind::reciprocal;
-  if (auto binary = dyn_cast<BinaryOp>(op))
-    return binary.getKind() == BinaryKind::div || binary.getKind() == BinaryKind::pow ||
-           binary.getKind() == BinaryKind::mod || binary.getKind() == BinaryKind::fmod;
-  return false;
+// Operands and result have the same blocks, whichever.
+static bool keepsBlocks(Operation *op) {
+  if (layoutOf(op) == Layout::Planes)
+    return !isa<PoolOp>(op) || isPackedPool(op);
+  return isBlockwise(op);
 }
 
 Layouts::Layouts(dfg::NodeOp node, const LayoutOptions &options) : options(options) {
@@ -163,17 +164,13 @@ void Layouts::join(dfg::NodeOp node) {
       add(v);
   auto unite = [&](Value a, Value b) { same.unionSets(a.getAsOpaquePointer(), b.getAsOpaquePointer()); };
   for (Operation &op : *node.getBodyBlock()) {
-    bool whole = isBlockwise(&op) || isPackedPool(&op) || isa<InterpolateOp, SplitOp>(op);
+    bool keeps = keepsBlocks(&op) || (layoutOf(&op) == Layout::Joined && isActivation(op.getResult(0)));
     if (auto conv = dyn_cast<ConvOp>(op))
-      whole = classifyConv(conv, options) == ConvKind::Depthwise;
-    if (whole)
+      keeps = classifyConv(conv, options) == ConvKind::Depthwise;
+    if (keeps)
       for (Value v : op.getOperands())
         if (isActivation(v))
           unite(v, op.getResult(0));
-    if (auto concat = dyn_cast<ConcatOp>(op); concat && concat.getAxis() == 1 && isActivation(concat.getY()))
-      for (Value v : concat.getInputs())
-        if (isActivation(v))
-          unite(v, concat.getY());
   }
   DenseMap<void *, unsigned> index;
   for (Value v : values) {
@@ -206,9 +203,8 @@ void Layouts::join(dfg::NodeOp node) {
           classes[it->second].most = options.lanes;
   for (Class &c : classes)
     c.exact = llvm::any_of(c.values, [](Value v) {
-      Operation *def = v.getDefiningOp();
-      // Blocks side by side are only then one tensor of blocks.
-      return def && (needsExactLanes(def) || isa<ConcatOp, SplitOp>(def));
+      auto def = dyn_cast_or_null<NnOp>(v.getDefiningOp());
+      return def && def.needsWholeBlocks();
     });
 }
 
@@ -218,7 +214,7 @@ bool Layouts::fits(const Class &c, int64_t block) const {
   for (Value v : c.values) {
     if (c.exact && typeOf(v).getDimSize(1) % block)
       return false;
-    if (Operation *def = v.getDefiningOp(); def && isa<ConcatOp>(def))
+    if (Operation *def = v.getDefiningOp(); def && layoutOf(def) == Layout::Joined)
       for (Value input : def->getOperands())
         if (typeOf(input).getDimSize(1) % block)
           return false;
@@ -285,8 +281,7 @@ double Layouts::cost(unsigned index, int64_t block) const {
       total += convCost(conv, of(conv.getX()), of(conv.getY()));
       return;
     }
-    if (op->getNumResults() == 1 && isActivation(op->getResult(0)) &&
-        (isBlockwise(op) || isPackedPool(op) || isa<InterpolateOp, SplitOp>(op)))
+    if (op->getNumResults() == 1 && isActivation(op->getResult(0)) && keepsBlocks(op))
       total += places(op->getResult(0)) * blocks(op->getResult(0), block) *
                double(std::max<int64_t>(1, block / options.lanes));
     else

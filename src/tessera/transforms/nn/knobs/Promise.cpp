@@ -28,7 +28,7 @@ LogicalResult nn::applyPromise(RewriterBase &rewriter, TunableOp op, const Knob 
     x = binary(rewriter, loc, BinaryKind::add, x, scalar(rewriter, loc, low));
   }
   x = NoiseOp::create(rewriter, loc, x, rewriter.getF64FloatAttr(promiseSigma(knob.value)),
-                      rewriter.getI64IntegerAttr(promiseKey(nameOf(op))));
+                      rewriter.getI64IntegerAttr(noiseKey(nameOf(op))));
   op->setOperand(0, x);
   auto level = [&](Value v) {
     Bytes bytes(elementsOf(v));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The lowering of what knobs make of layers: rows between rows, and noise.
+#include "tessera/transforms/Philox.h"
 #include "tessera/transforms/nn/lower/Loops.h"
 
 #include <numbers>
@@ -60,27 +61,6 @@ static SmallVector<Value> lowerInterpolate(OpBuilder &b, InterpolateOp op) {
   return {y};
 }
 
-// The two first words of Philox 4x32-10 for a counter (i64) below 2^64, as integers of 64 bits.
-static std::pair<Value, Value> philoxWords(OpBuilder &b, Location loc, Value counter, uint64_t key) {
-  Type type = b.getI64Type();
-  auto number = [&](uint64_t v) { return integerOf(b, loc, type, static_cast<int64_t>(v)); };
-  auto low = [&](Value v) -> Value { return arith::AndIOp::create(b, loc, v, number(0xffffffff)); };
-  auto high = [&](Value v) -> Value { return arith::ShRUIOp::create(b, loc, v, number(32)); };
-  auto either = [&](Value x, Value y) -> Value { return arith::XOrIOp::create(b, loc, x, y); };
-  Value c[4] = {low(counter), high(counter), number(0), number(0)};
-  uint32_t k0 = static_cast<uint32_t>(key), k1 = static_cast<uint32_t>(key >> 32);
-  for (int round = 0; round < 10; ++round) {
-    Value x = arith::MulIOp::create(b, loc, c[0], number(0xD2511F53)),
-          y = arith::MulIOp::create(b, loc, c[2], number(0xCD9E8D57));
-    Value next[4] = {either(either(high(y), c[1]), number(k0)), low(y),
-                     either(either(high(x), c[3]), number(k1)), low(x)};
-    std::copy(next, next + 4, c);
-    k0 += 0x9E3779B9;
-    k1 += 0xBB67AE85;
-  }
-  return {c[0], c[1]};
-}
-
 static SmallVector<Value> lowerNoise(OpBuilder &b, NoiseOp op) {
   Location loc = op.getLoc();
   RankedTensorType type = typeOf(op.getX());
@@ -97,11 +77,11 @@ static SmallVector<Value> lowerNoise(OpBuilder &b, NoiseOp op) {
                     for (auto [id, size] : llvm::zip(loopIndices(b, loc, type.getRank()), sizes))
                       flat = Term(b, loc, flat) * size + id;
                     Value counter = arith::IndexCastOp::create(b, loc, b.getI64Type(), flat);
-                    auto [first, second] = philoxWords(b, loc, counter, static_cast<uint64_t>(op.getKey()));
+                    std::array<Value, 4> words = buildPhilox(b, loc, counter, static_cast<uint64_t>(op.getKey()));
                     auto uniform = [&](Value word) { return Term(b, loc, word).toFloat(wide) * 0x1p-32; };
-                    Term u = (Term(b, loc, first) + 1.0).toFloat(wide) * 0x1p-32;
+                    Term u = (Term(b, loc, words[0]) + 1.0).toFloat(wide) * 0x1p-32;
                     Term length = (u.apply(UnaryKind::log) * -2.0).apply(UnaryKind::sqrt);
-                    Term g = length * (uniform(second) * (2 * std::numbers::pi)).apply(UnaryKind::cos);
+                    Term g = length * (uniform(words[1]) * (2 * std::numbers::pi)).apply(UnaryKind::cos);
                     Term x(b, loc, floatTo(b, loc, args[0], wide));
                     return floatTo(b, loc, x + x * g * op.getSigma().convertToDouble(), element);
                   });

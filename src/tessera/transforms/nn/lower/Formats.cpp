@@ -12,7 +12,7 @@ using namespace tessera::nn;
 namespace {
 
 /// A float format with sign, exponent and mantissa. Codes are without the sign.
-struct Layout {
+struct BitFields {
   int mantissa, bias, sign; ///< digits, bias of the exponent, position of the sign
   int max, inf, nan;        ///< the largest finite code; -1 where there is no infinity or NaN
   bool oneZero;             ///< no negative zero: its code is NaN
@@ -42,7 +42,7 @@ struct Bits {
 
 using P = arith::CmpIPredicate;
 
-static Layout layoutOf(Format f) {
+static BitFields fieldsOf(Format f) {
   switch (f) {
   case Format::f8e4m3fn:
     return {3, 7, 7, 0x7e, -1, 0x7f, false};
@@ -62,7 +62,7 @@ static Value decodeFloat(Bits s, Value code, Format format) {
     Value power = s.pick(s.cmp(P::eq, code, 0), s.c(0x00400000), s.shl(code, 23));
     return s.real(s.pick(s.cmp(P::eq, code, 0xff), s.c(0x7fc00000), power));
   }
-  Layout l = layoutOf(format);
+  BitFields l = fieldsOf(format);
   Value magnitude = s.andi(code, (1 << l.sign) - 1);
   // The code as the top of an f32, whose bias is larger: one exact product corrects it, for subnormals too.
   Value scaled = arith::MulFOp::create(s.b, s.loc, s.real(s.shl(magnitude, 23 - l.mantissa)),
@@ -107,7 +107,7 @@ static Value encodeExponent(Bits s, Value x, bool wrap, StringRef roundMode) {
 static Value encodeFloat(Bits s, Value x, Format format, bool wrap, StringRef roundMode) {
   if (format == Format::f8e8m0)
     return encodeExponent(s, x, wrap, roundMode);
-  Layout l = layoutOf(format);
+  BitFields l = fieldsOf(format);
   Value u = s.bits(x), magnitude = s.andi(u, 0x7fffffff), size = s.real(magnitude);
   // Normal numbers: cut the mantissa off after rounding, which may carry into the exponent.
   int cut = 23 - l.mantissa;

@@ -189,7 +189,7 @@ static void trace(Value &v, std::optional<int64_t> &dim, bool local = false, uns
         return;
       v = yes;
       dim = yesDim;
-    } else if (packed::isPacked(def) && *dim == 0) {
+    } else if (isPacked(def) && *dim == 0) {
       // The batch.
       v = def->getOperand(0);
     } else {

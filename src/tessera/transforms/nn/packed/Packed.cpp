@@ -26,16 +26,6 @@ std::optional<Dot> packed::parseDot(StringRef word) {
   return std::nullopt;
 }
 
-bool packed::isPacked(Operation *op) {
-  // On blocks; that on planes is lowered with the others.
-  if (auto interpolate = dyn_cast<InterpolateOp>(op))
-    return cast<RankedTensorType>(interpolate.getY().getType()).getRank() == 5;
-  if (auto split = dyn_cast<SplitOp>(op))
-    return cast<RankedTensorType>(split.getY().getType()).getRank() == 5;
-  return isa<PackedConvOp, PackedSparseOp, PackedWinogradOp, PackedDepthwiseOp, PackedMatmulOp, PackedPoolOp,
-             PackedMeanOp, PackOp, UnpackOp, HaloOp, CropOp>(op);
-}
-
 std::string packed::spellNumbers(const Tiles &t) {
   std::string text;
   for (auto [word, v] : {std::pair<const char *, int64_t>{"rows", t.rows},

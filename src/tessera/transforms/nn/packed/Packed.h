@@ -61,9 +61,6 @@ struct Tiles {
 /// The machine as an operation sees it: blocks that are wider than a register take several for each vector.
 Machine forBlocks(Operation *op, Machine machine);
 
-/// Whether the operation is one of this folder's.
-bool isPacked(Operation *op);
-
 /// Gives an operation the numbers that it is to have whatever the machine, as the attribute nn.tiles.
 void setTiles(Operation *op, const Tiles &tiles);
 
