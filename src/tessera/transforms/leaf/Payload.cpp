@@ -218,12 +218,23 @@ static void hoistInvariants(func::FuncOp func) {
 
 // What mode `fast` allows: a product and a sum in one rounding, either zero from a maximum of both, and sums
 // in the order of vectors and shorter functions where a network does not ask for others.
-static void relaxFloats(func::FuncOp func) {
-  func.walk([](Operation *op) {
+// Where layers round to integers nothing is contracted but sums: the last bit of a float would decide about a
+// whole step, and so would the machine.
+static void relaxFloats(func::FuncOp func, bool isLayers) {
+  bool rounds = false;
+  func.walk([&](Operation *op) {
+    auto bits = dyn_cast<arith::BitcastOp>(op);
+    rounds |=
+        isLayers && (isa<arith::FPToSIOp, arith::FPToUIOp>(op) ||
+                     (bits && isa<FloatType>(bits.getIn().getType()) && isa<IntegerType>(bits.getType())));
+  });
+  func.walk([&](Operation *op) {
+    auto generic = op->getParentOfType<linalg::GenericOp>();
+    const bool decides = rounds && generic && generic.getNumReductionLoops() == 0;
     arith::FastMathFlags allowed =
-        isa<arith::MulFOp, arith::AddFOp, arith::SubFOp>(op) ? arith::FastMathFlags::contract
-        : isa<arith::MaximumFOp, arith::MinimumFOp>(op)      ? arith::FastMathFlags::nsz
-                                                             : arith::FastMathFlags::none;
+        isa<arith::MulFOp, arith::AddFOp, arith::SubFOp>(op) && !decides ? arith::FastMathFlags::contract
+        : isa<arith::MaximumFOp, arith::MinimumFOp>(op)                  ? arith::FastMathFlags::nsz
+                                                                         : arith::FastMathFlags::none;
     if (op->removeAttr(anyOrderAttr))
       allowed = allowed | arith::FastMathFlags::reassoc;
     if (op->removeAttr(approximateAttr))
@@ -314,6 +325,6 @@ FailureOr<Payload> tessera::buildPayload(dfg::NodeOp node, StringRef name, Modul
     if (isa<linalg::GenericOp>(op) || op.getName().getDialectNamespace() == "nn")
       op.setAttr(numberAttr, b.getI64IntegerAttr(number++));
   if (options.contract)
-    relaxFloats(payload.func);
+    relaxFloats(payload.func, /*isLayers=*/node.getRank() == 0);
   return payload;
 }
