@@ -3,16 +3,36 @@
 #include "Commands.h"
 
 #include "tessera/driver/Compiler.h"
+#include "tessera/driver/Knobs.h"
 #include "tessera/frontends/heterocpp/Compile.h"
+#include "tessera/transforms/graph/Rewrites.h"
 
 #include "llvm/Support/Path.h"
 
 using namespace tessera;
 using namespace tessera::cli;
 
-int cli::runCc(const std::vector<std::string> &args) {
+// Takes -fknobs=… out of the arguments.
+static Result<KnobMap> takeKnobs(std::vector<std::string> &args) {
+  constexpr std::string_view flag = "-fknobs=";
+  KnobMap knobs;
+  for (const std::string &arg : args)
+    if (arg.starts_with(flag)) {
+      Result<KnobMap> own = readKnobs(arg.substr(flag.size()));
+      if (!own.ok())
+        return own.status().withContext("-fknobs");
+      knobs.insert(own->begin(), own->end());
+    }
+  std::erase_if(args, [&](const std::string &arg) { return arg.starts_with(flag); });
+  return knobs;
+}
+
+int cli::runCc(std::vector<std::string> args) {
   if (args.empty())
     return fail("'tessera cc' expects files, as a C++ compiler does; example: tessera cc app.cpp -O2 -o app");
+  Result<KnobMap> knobs = takeKnobs(args);
+  if (!knobs.ok())
+    return fail(knobs.status().message());
   Session session;
   heterocpp::CompileSetup setup;
   setup.context = &session.context();
@@ -25,6 +45,15 @@ int cli::runCc(const std::vector<std::string> &args) {
     program.source = llvm::sys::path::filename(source).str();
     if (failed(runGraphStage(*program.module)))
       return std::nullopt;
+    // What other files hold is theirs.
+    Result<KnobMap> others = graph::setNodeKnobs(*program.module, *knobs);
+    if (!others.ok()) {
+      fail(others.status().message());
+      return std::nullopt;
+    }
+    for (auto &[name, knob] : *others)
+      std::fprintf(stderr, "note: -fknobs: '%s' has no loop '%s' with the knob '%s'\n",
+                   program.source.c_str(), name.c_str(), knob.c_str());
     Result<std::string> bytes = portableBytes(program);
     if (!bytes.ok()) {
       fail(bytes.status().message());

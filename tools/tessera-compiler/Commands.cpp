@@ -43,8 +43,9 @@ struct InstallArgs {
 } // namespace
 
 static constexpr const char *knobsHelp =
-    "how operations of networks may be computed: all=bf16 or conv1=int8,conv2=perforate-rows:1/2@0 or a JSON "
-    "file; 'tessera explain X.tsr --knobs' lists them";
+    "how operations of networks and nodes may be computed: all=bf16 or "
+    "conv1=int8,conv2=perforate-rows:1/2@0, a "
+    "JSON file, or X.tsr:c3, a configuration of a tuned program; 'tessera explain X.tsr --knobs' lists them";
 
 static int parseKnobs(const std::string &text, KnobMap &knobs) {
   if (text.empty())

@@ -26,7 +26,7 @@ bool isExecutable(const std::string &path);
 int installExecutable(const std::string &path);
 
 /// `tessera cc`: takes all its arguments as a C++ compiler does.
-int runCc(const std::vector<std::string> &args);
+int runCc(std::vector<std::string> args);
 
 /// Prints "error: text" and returns 1.
 int fail(const std::string &text);

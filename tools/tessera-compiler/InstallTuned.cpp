@@ -69,8 +69,12 @@ static Status compileConfigurations(Session &session, const Portable &exact, con
 
 static void printTable(const tune::Curve &curve, const std::string &path) {
   std::string inputs;
-  for (const auto &[name, shape] : curve.shapes)
-    inputs += concat(inputs.empty() ? "" : ", ", name, " of ", formatShape(shape));
+  for (const auto &[name, shape] : curve.shapes) {
+    auto number = curve.numbers.find(name);
+    inputs += concat(inputs.empty() ? "" : ", ", name);
+    inputs +=
+        number == curve.numbers.end() ? concat(" of ", formatShape(shape)) : concat(" ", number->second);
+  }
   if (inputs.empty())
     inputs = concat("a batch of ", curve.tuning.batch);
   std::printf("%s: %s of %s; times for %s here\n", path.c_str(), curve.metric.c_str(), curve.network.c_str(),

@@ -11,7 +11,8 @@ using namespace tessera::cli;
 
 // How bad an answer may be when nobody says it.
 static double defaultLoss(const std::string &metric) {
-  return metric.find("psnr") != std::string::npos   ? 80
+  return metric.find('@') != std::string::npos      ? 1 // all that the bounds leave
+         : metric.find("psnr") != std::string::npos ? 80
          : metric.find("top-") != std::string::npos ? 0.03
                                                     : 0.1;
 }

@@ -101,12 +101,21 @@ static Status compareCommand(CompareOptions &options) {
                 formatJoules(golden.joules).c_str());
   char bound[96];
   for (size_t i = 0; i < figures.size(); ++i) {
-    const bool low = options.hasLeast && figures[i] < options.atLeast,
+    const tune::MetricSet::Item &item = metrics.items()[i];
+    const bool broken = item.bound &&
+                        (item.higherIsBetter() ? figures[i] < *item.bound : figures[i] > *item.bound),
+               low = options.hasLeast && figures[i] < options.atLeast,
                high = options.hasMost && figures[i] > options.atMost;
-    if (!low && !high)
+    if (!broken && !low && !high)
       continue;
-    std::snprintf(bound, sizeof bound, "%s: expected %g, but %s is %g", low ? "--at-least" : "--at-most",
-                  low ? options.atLeast : options.atMost, metrics.items()[i].name.c_str(), figures[i]);
+    std::snprintf(bound, sizeof bound, "%s: expected %g, but %s is %g",
+                  broken ? "--metric"
+                  : low  ? "--at-least"
+                         : "--at-most",
+                  broken ? *item.bound
+                  : low  ? options.atLeast
+                         : options.atMost,
+                  item.name.c_str(), figures[i]);
     return Status::error(StatusCode::InvalidArgument, bound);
   }
   return Status();
@@ -124,7 +133,8 @@ void addCompare(CLI::App &app, Action &action) {
       ->add_option(
           "--metric", options->metric,
           "top-1 (or top-5, …), l1, l2, relative, psnr, ssim; output=metric,output=metric for several "
-          "outputs; psnr:255 for values up to 255; or a file of your own: .so (tessera/metric.h) or "
+          "outputs; psnr:255 for values up to 255; psnr@30 for a bound that must be kept; or a file of your "
+          "own: .so (tessera/metric.h) or "
           ".py with a function metric(got, golden)")
       ->required();
   command->add_option("--seconds", options->seconds, "how long to measure (default 1)")

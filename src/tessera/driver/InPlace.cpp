@@ -25,8 +25,7 @@ static bool isOnePass(dfg::NodeOp node) {
   return llvm::all_of(node.getBodyBlock()->without_terminator(), [](Operation &op) {
     if (auto generic = dyn_cast<linalg::GenericOp>(op))
       return isElementwise(generic);
-    return (nn::isPacked(&op) && !isNarrow(op)) ||
-           isa<tensor::EmptyOp, tensor::DimOp, tensor::CastOp>(op) ||
+    return (nn::isPacked(&op) && !isNarrow(op)) || isa<tensor::EmptyOp, tensor::DimOp, tensor::CastOp>(op) ||
            isa<arith::ArithDialect>(op.getDialect());
   });
 }

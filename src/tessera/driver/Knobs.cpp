@@ -7,6 +7,7 @@
 #include "tessera/ir/dfg/DfgKnobs.h"
 #include "tessera/transforms/graph/Rewrites.h"
 #include "tessera/transforms/nn/knobs/Knobs.h"
+#include "tessera/tune/CurveFile.h"
 
 #include "llvm/ADT/StringSet.h"
 #include <nlohmann/json.hpp>
@@ -54,7 +55,23 @@ static Result<KnobMap> readKnobFile(const std::string &path) {
   return map;
 }
 
+static Result<KnobMap> readConfiguration(const std::string &path, const std::string &name) {
+  TESSERA_ASSIGN(const Container file, Container::open(path));
+  TESSERA_ASSIGN(std::optional<tune::Curve> curve, tune::readCurve(file));
+  if (!curve)
+    return fail(StatusCode::InvalidArgument, "'", path, "' has not been tuned; run 'tessera tune' first");
+  std::vector<std::string> names;
+  for (const tune::Configuration &c : curve->configurations) {
+    if (c.name == name)
+      return c.knobs;
+    names.push_back(c.name);
+  }
+  return Status::error(StatusCode::NotFound, unknownName("configuration", name, "configurations", names));
+}
+
 Result<KnobMap> tessera::readKnobs(const std::string &text) {
+  if (size_t at = text.rfind(".tsr:"); at != std::string::npos && text.find('=', at) == std::string::npos)
+    return readConfiguration(text.substr(0, at + 4), text.substr(at + 5));
   return text.ends_with(".json") ? readKnobFile(text) : parseKnobMap(text);
 }
 

@@ -44,11 +44,16 @@ struct NodeRun {
   // Memory of the `acc` ports whose sums are kept more precisely while the node runs.
   SmallVector<Buffer *, 1> preciseBuffers;
 
+  // Of a node that stores (dfg::storesOf) and has a knob: what each instance stores, and where.
+  StoreCapture stores;
+  std::vector<std::vector<StoreCapture::Kept>> stored;
+
   LogicalResult init();
   void instanceArgs(uint64_t instance, ArrayRef<int64_t> ids, Vals &args);
   LogicalResult collect(Exec &at, ArrayRef<int64_t> ids, Vals &results);
   LogicalResult runInstances(const Code &code, bool isInternal);
   LogicalResult runFibers(const Code &code, LeafRun &leaf);
+  LogicalResult storeAll();
   LogicalResult finish();
 };
 } // namespace
@@ -88,6 +93,12 @@ LogicalResult NodeRun::init() {
   for (unsigned r = 0; r < node.getNumYields(); ++r)
     collectors.emplace_back(node, r, extents);
   knob = NodeKnob(node, extents);
+  if (!dfg::knobOf(node).isExact())
+    if (auto list = dfg::storesOf(node)) {
+      for (auto [i, store] : llvm::enumerate(*list))
+        stores.numbers[store] = i;
+      stores.kept.resize(list->size());
+    }
   return success();
 }
 
@@ -123,7 +134,8 @@ LogicalResult NodeRun::runInstances(const Code &code, bool isInternal) {
   LogicalResult status = success();
   for (uint64_t instance = 0, count = countElements(extents); instance < count && succeeded(status);
        ++instance) {
-    if (knob.skips(ids)) {
+    // Where an instance stores is known when it has run.
+    if (knob.skips(ids) && stores.kept.empty()) {
       nextIndex(ids, extents);
       continue;
     }
@@ -137,6 +149,8 @@ LogicalResult NodeRun::runInstances(const Code &code, bool isInternal) {
     x.frame = savedFrame;
     if (succeeded(status))
       status = collect(x, ids, results);
+    if (!stores.kept.empty())
+      stored.push_back(stores.kept);
     x.frame = frame.data();
     nextIndex(ids, extents);
   }
@@ -169,6 +183,25 @@ LogicalResult NodeRun::runFibers(const Code &code, LeafRun &leaf) {
   for (size_t i = 0; i < fibers.size(); ++i)
     if (failed(collect(fibers[i]->exec, ids[i], fibers[i]->results)))
       return failure();
+  return success();
+}
+
+// What a knob makes of the elements goes where they would have gone.
+LogicalResult NodeRun::storeAll() {
+  for (size_t s = 0; s < stores.kept.size() && !stored.empty(); ++s) {
+    const ElementInfo info = stored[0][s].memory.memory().buffer->info;
+    Val all = Val::of(new Elements(info, extents));
+    for (size_t i = 0; i < stored.size(); ++i)
+      all.elements().store(i, stored[i][s].value);
+    knob.approximate(all, node, s);
+    for (size_t i = 0; i < stored.size(); ++i) {
+      const StoreCapture::Kept &kept = stored[i][s];
+      if (!extents.empty())
+        x.levels.back().instance = i + 1;
+      if (failed(x.store(*kept.inst, kept.memory.memory(), kept.index, all.elements().load(i))))
+        return failure();
+    }
+  }
   return success();
 }
 
@@ -257,7 +290,7 @@ static LogicalResult runNode(Exec &x, const Inst &inst) {
 }
 
 static LogicalResult computeNode(Exec &x, const Inst &inst) {
-  NodeRun run{x, inst, cast<dfg::NodeOp>(inst.op), {}, {}, {}, {}, {}};
+  NodeRun run{x, inst, cast<dfg::NodeOp>(inst.op), {}, {}, {}, {}, {}, StoreCapture(), {}};
   if (failed(run.init()))
     return failure();
   const Code &code = x.interpreter.getCode(inst.op);
@@ -269,8 +302,12 @@ static LogicalResult computeNode(Exec &x, const Inst &inst) {
   LeafRun *savedLeaf = std::exchange(x.leaf, isInternal ? nullptr : &leaf);
   if (!run.extents.empty())
     x.levels.push_back(Level{inst.op, x.interpreter.nextEpoch(), 1, run.extents});
+  StoreCapture *savedCapture = std::exchange(x.capture, run.stores.kept.empty() ? nullptr : &run.stores);
   LogicalResult status = code.hasBarrier && !run.extents.empty() ? run.runFibers(code, leaf)
                                                                  : run.runInstances(code, isInternal);
+  x.capture = savedCapture;
+  if (succeeded(status))
+    status = run.storeAll();
   x.leaf = savedLeaf;
   x.levels.truncate(leaf.level);
   return succeeded(status) ? run.finish() : failure();

@@ -73,6 +73,17 @@ struct Level {
   std::string describe(uint64_t instance) const;
 };
 
+/// Stores that are made when all instances have run (Nodes.h); of one instance at a time.
+struct StoreCapture {
+  DenseMap<Operation *, unsigned> numbers; ///< of the stores that are kept
+  struct Kept {
+    const Inst *inst = nullptr;
+    Val memory, value;
+    SmallVector<int64_t, 4> index;
+  };
+  std::vector<Kept> kept; ///< by number
+};
+
 /// One execution of a leaf's grid, shared by its instances.
 struct LeafRun {
   dfg::NodeOp node;
@@ -104,6 +115,8 @@ struct Exec {
   std::string path;
   /// The mask of an enclosing vector.mask; null outside.
   const Val *mask = nullptr;
+  /// What instances of a node store, where its knob says what becomes of it; null elsewhere.
+  StoreCapture *capture = nullptr;
 
   const Val &in(const Inst &inst, unsigned i) const { return frame[inst.in[i]]; }
   Val &out(const Inst &inst, unsigned i = 0) const { return frame[inst.out[i]]; }

@@ -37,6 +37,11 @@ static LogicalResult store(Exec &x, const Inst &inst) {
     return x.undefined(inst);
   if (failed(x.indices(inst, 2, inst.in.size() - 2, index)))
     return failure();
+  if (x.capture)
+    if (auto number = x.capture->numbers.find(inst.op); number != x.capture->numbers.end()) {
+      x.capture->kept[number->second] = {&inst, x.in(inst, 1), x.in(inst, 0), index};
+      return success();
+    }
   return x.store(inst, x.in(inst, 1).memory(), index, x.in(inst, 0));
 }
 

@@ -24,7 +24,8 @@ inline std::array<mlir::Value, 4> buildPhilox(mlir::OpBuilder &b, mlir::Location
   for (int round = 0; round < 10; ++round) {
     Value x = arith::MulIOp::create(b, loc, c[0], number(0xD2511F53)),
           y = arith::MulIOp::create(b, loc, c[2], number(0xCD9E8D57));
-    c = {either(either(high(y), c[1]), number(k0)), low(y), either(either(high(x), c[3]), number(k1)), low(x)};
+    c = {either(either(high(y), c[1]), number(k0)), low(y), either(either(high(x), c[3]), number(k1)),
+         low(x)};
     k0 += 0x9E3779B9;
     k1 += 0xBB67AE85;
   }

@@ -63,6 +63,7 @@ std::string curveJson(const Curve &curve) {
               {"metric", curve.metric},
               {"data", curve.data},
               {"shapes", shapes},
+              {"numbers", curve.numbers},
               {"confidence", curve.confidence},
               {"baseline", {{"quality", curve.baselineQuality}, {"n", curve.baselineCount}}},
               {"operations", operations},
@@ -242,6 +243,14 @@ Result<Curve> parseCurve(std::string_view text) {
         if (!shape.is_array() || !std::all_of(shape.begin(), shape.end(), isExtent))
           return fields.wrong("shapes", "an object of shapes");
         curve.shapes[input] = shape.get<std::vector<int64_t>>();
+      }
+    });
+  if (json.contains("numbers"))
+    fields.inner("numbers", [&](const Fields &numbers) {
+      for (const auto &[input, number] : numbers.object.items()) {
+        if (!number.is_number_integer())
+          return fields.wrong("numbers", "an object of integers");
+        curve.numbers[input] = number.get<int64_t>();
       }
     });
   fields.take("confidence", curve.confidence);

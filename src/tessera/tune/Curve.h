@@ -65,6 +65,8 @@ struct Curve {
   std::string metric = "top-1", data;
   /// Of programs that are no networks: the shapes of inputs that times are measured with.
   std::map<std::string, std::vector<int64_t>> shapes;
+  /// And the integers among them, such as numbers of rows.
+  std::map<std::string, int64_t> numbers;
   double confidence = 0.95;
   double baselineQuality = 0;
   int64_t baselineCount = 0;

@@ -27,6 +27,7 @@ static Curve sampleCurve() {
   curve.network = "net";
   curve.data = "mnist";
   curve.shapes = {{"image", {3, 4}}};
+  curve.numbers = {{"rows", 3}};
   curve.baselineQuality = 99.25;
   curve.baselineCount = 4000;
   curve.operations = {
@@ -63,6 +64,8 @@ TEST(Curve, RefusesWhatItCannotRead) {
   EXPECT_EQ(message([](auto &j) { j.erase("metric"); }), "curve: 'metric' is missing");
   EXPECT_EQ(message([](auto &j) { j["network"] = 3; }), "curve: 'network' is not a text");
   EXPECT_EQ(message([](auto &j) { j["confidence"] = "high"; }), "curve: 'confidence' is not a number");
+  EXPECT_EQ(message([](auto &j) { j["numbers"]["rows"] = 1.5; }),
+            "curve: 'numbers' is not an object of integers");
   EXPECT_EQ(message([](auto &j) { j["operations"] = 1; }), "curve: 'operations' is not a list");
   EXPECT_EQ(message([](auto &j) { j["operations"][0] = 1; }), "curve: 'operations' is not a list of objects");
   EXPECT_EQ(message([](auto &j) { j["operations"][0]["range"] = {1}; }), "curve: 'range' is not two numbers");

@@ -2,6 +2,7 @@
 #include "tessera/tune/GraphTuner.h"
 
 #include "tessera/base/File.h"
+#include "tessera/runtime/Frame.h"
 #include "tessera/runtime/Trace.h"
 #include "tessera/tune/KnobMoves.h"
 #include "tessera/tune/Measure.h"
@@ -49,27 +50,31 @@ Result<Curve> GraphTuner::tune() {
   return curve();
 }
 
+bool GraphTuner::isPsnr() const {
+  return !isShare && metrics->items()[0].kind.kind == MetricKind::Psnr && !metrics->items()[0].user;
+}
+
 // What a loss of quality adds up as: noise power for PSNR, otherwise the loss itself.
 double GraphTuner::damageOf(double quality) const {
-  if (metrics->items()[0].kind.kind == MetricKind::Psnr && !metrics->items()[0].user)
+  if (isPsnr())
     return quality >= exactDecibels ? 0 : std::pow(10, -quality / 10);
   return std::max(0.0, lossOf(quality));
 }
 
 double GraphTuner::qualityOf(double damage) const {
-  const MetricSet::Item &item = metrics->items()[0];
-  if (item.kind.kind == MetricKind::Psnr && !item.user)
+  if (isPsnr())
     return damage > 0 ? std::min(exactDecibels, -10 * std::log10(damage)) : exactDecibels;
-  return exactQuality + (item.higherIsBetter() ? -damage : damage);
+  return exactQuality + (higherIsBetter() ? -damage : damage);
 }
 
 double GraphTuner::lossOf(double quality) const {
-  return metrics->items()[0].higherIsBetter() ? exactQuality - quality : quality - exactQuality;
+  return higherIsBetter() ? exactQuality - quality : quality - exactQuality;
 }
 
 static Status launchOn(Program &program, const Sample &sample, std::vector<BufferRef> &outputs) {
+  TESSERA_ASSIGN(const LaunchInputs inputs, LaunchInputs::of(sample, program.plan()));
   outputs.assign(program.plan().outputs.size(), nullptr);
-  return program.launch(sample.buffers(), outputs).withContext(concat("'", sample.name, "'"));
+  return program.launch(inputs.raw, outputs).withContext(concat("'", sample.name, "'"));
 }
 
 // Samples dealt out, the exact program run on them.
@@ -86,13 +91,15 @@ Status GraphTuner::prepare() {
   for (const Port &port : plan.outputs)
     outputs.push_back(port.name);
   TESSERA_ASSIGN(metrics, MetricSet::parse(options.metric, outputs));
-  if (metrics->items().size() != 1)
-    return fail(StatusCode::InvalidArgument, "--metric: a curve has one quality, but got ",
-                metrics->items().size(), " metrics; weigh them in a function of your own");
-  for (const Port &port : plan.inputs)
-    if (port.written)
-      return fail(StatusCode::Unsupported, "'", name, "' changes its input '", port.name,
-                  "', so that it cannot be run twice on one sample; let it yield its results");
+  const auto hasBound = [](const MetricSet::Item &item) { return item.bound.has_value(); };
+  isShare = std::any_of(metrics->items().begin(), metrics->items().end(), hasBound);
+  if (metrics->items().size() != 1 || isShare)
+    for (const MetricSet::Item &item : metrics->items())
+      if (!item.bound)
+        return fail(StatusCode::InvalidArgument,
+                    "--metric: of several metrics each needs the bound that it must "
+                    "keep, but '",
+                    item.name, "' has none; for example ", item.name, "@30");
   TESSERA_ASSIGN(samples, readSamples(options.data, plan));
   const auto count = static_cast<int64_t>(samples.size());
   if (count < 2)
@@ -115,8 +122,14 @@ Status GraphTuner::prepare() {
       largest = i;
   }
   // What the metric says of an exact answer.
-  TESSERA_ASSIGN(std::vector<double> best, metrics->evaluate(golden[0], golden[0]));
-  exactQuality = std::isfinite(best[0]) ? best[0] : exactDecibels;
+  TESSERA_ASSIGN(exactFigures, metrics->evaluate(golden[0], golden[0]));
+  exactQuality = isShare ? 0 : std::isfinite(exactFigures[0]) ? exactFigures[0] : exactDecibels;
+  for (size_t i = 0; i < exactFigures.size(); ++i)
+    if (const MetricSet::Item &item = metrics->items()[i];
+        item.bound &&
+        (item.higherIsBetter() ? *item.bound >= exactFigures[i] : *item.bound <= exactFigures[i]))
+      return fail(StatusCode::InvalidArgument, "--metric: the bound of '", item.name,
+                  "' is not below what an exact answer has, which leaves nothing to spend");
 
   std::string key = concat(digest, " ", options.machine, " ", TESSERA_VERSION, " ", options.data, " ",
                            options.metric, " ", searchCount, " ", options.seed, " ", options.threads);
@@ -142,6 +155,10 @@ Result<std::vector<double>> GraphTuner::judge(Program &program) {
     TESSERA_TRY(launchOn(program, samples[i], outputs));
     TESSERA_ASSIGN(std::vector<OutputArray> arrays, readOutputs(program.plan(), outputs));
     TESSERA_ASSIGN(std::vector<double> figure, metrics->evaluate(arrays, golden[i]));
+    if (isShare) {
+      figures.push_back(metrics->usedShare(figure, exactFigures));
+      continue;
+    }
     // An infinite PSNR is an exact picture.
     figures.push_back(std::isfinite(figure[0]) ? figure[0] : figure[0] > 0 ? exactDecibels : -exactDecibels);
   }
@@ -158,11 +175,16 @@ static Result<std::vector<double>> measureShares(Program &exact,
   for (int round = 0; round < 8 || (round < 100 && since(begin) < 0.05 * double(best.size())); ++round)
     for (size_t i = 0; i < best.size(); ++i) {
       Program &program = i ? *programs[i - 1] : exact;
+      TESSERA_ASSIGN(const LaunchInputs inputs, LaunchInputs::of(sample, program.plan()));
       outputs[i].resize(program.plan().outputs.size());
       const uint64_t start = launchClock(program);
-      TESSERA_TRY(program.launch(sample.buffers(), outputs[i]));
+      TESSERA_TRY(program.launch(inputs.raw, outputs[i]));
       if (round) // the first one warms up
         best[i] = std::min(best[i], static_cast<double>(launchClock(program) - start));
+      // An input that comes back as a result belonged to this launch.
+      for (BufferRef &output : outputs[i])
+        if (std::find(inputs.copies.begin(), inputs.copies.end(), output) != inputs.copies.end())
+          output = nullptr;
     }
   exactNs = best[0];
   std::vector<double> shares;
@@ -271,8 +293,7 @@ KnobMap GraphTuner::knobsOf(std::span<const uint16_t> picks) const {
 
 // The front of the additive model, and one knob for all nodes, as a user would try it.
 std::vector<std::vector<uint16_t>> GraphTuner::search() {
-  const double worst =
-      metrics->items()[0].higherIsBetter() ? exactQuality - options.maxLoss : exactQuality + options.maxLoss;
+  const double worst = higherIsBetter() ? exactQuality - options.maxLoss : exactQuality + options.maxLoss;
   // Errors of several nodes may cancel: look a little beyond.
   const double most = 2 * damageOf(worst);
   std::vector<Point> front = solveFront(operations, most, most / 2000);
@@ -338,8 +359,7 @@ std::vector<const GraphTuner::Candidate *> GraphTuner::front() const {
 // Knobs of neighbouring nodes work together in ways that no sum of their single effects shows: steps from the
 // front are tried in the whole program, those from each of its points in turn.
 Status GraphTuner::refine() {
-  const double worst =
-      metrics->items()[0].higherIsBetter() ? exactQuality - options.maxLoss : exactQuality + options.maxLoss;
+  const double worst = higherIsBetter() ? exactQuality - options.maxLoss : exactQuality + options.maxLoss;
   Stream random(options.seed + 1);
   for (int round = 0; round < refineRounds; ++round) {
     std::vector<std::vector<KnobMap>> steps = {neighboursOf(nodes, {})};
@@ -411,8 +431,14 @@ Curve GraphTuner::curve() const {
   curve.tuning = cost;
   curve.baselineQuality = exactQuality;
   curve.baselineCount = cost.validated;
-  for (size_t i = 0; i < exact->plan().inputs.size(); ++i)
-    curve.shapes[exact->plan().inputs[i].name] = samples[largest].inputs[i]->shape();
+  for (size_t i = 0; i < exact->plan().inputs.size(); ++i) {
+    const std::string &input = exact->plan().inputs[i].name;
+    Buffer &buffer = *samples[largest].inputs[i];
+    curve.shapes[input] = buffer.shape();
+    if (buffer.shape().empty() && buffer.type() <= ElementType::Index)
+      if (Result<std::byte *> memory = buffer.hostRead(); memory.ok())
+        curve.numbers[input] = loadScalar(buffer.type(), *memory);
+  }
   for (size_t n = 0; n < nodes.size(); ++n)
     curve.operations.push_back(
         {nodes[n].name, nodes[n].kind, nodes[n].shape, nodes[n].flops, exactMicroseconds, {}, records[n]});

@@ -68,6 +68,8 @@ private:
   Curve curve() const;
   Configuration describe(const Candidate &candidate) const;
   KnobMap knobsOf(std::span<const uint16_t> picks) const;
+  bool isPsnr() const;
+  bool higherIsBetter() const { return !isShare && metrics->items()[0].higherIsBetter(); }
   double damageOf(double quality) const;
   double qualityOf(double damage) const;
   double lossOf(double quality) const;
@@ -87,6 +89,8 @@ private:
   std::vector<Sample> samples;                  ///< those of the search first
   std::vector<std::vector<OutputArray>> golden; ///< of each sample
   size_t searchCount = 0, largest = 0;          ///< `largest`: the sample that times are measured on
+  bool isShare = false;                         ///< quality is the share of bounds that is used up
+  std::vector<double> exactFigures;             ///< of each metric
   double exactQuality = 0, exactMicroseconds = 0;
   std::vector<Operation> operations; ///< choices: cost is the change of time, loss the damage
   std::vector<std::vector<KnobRecord>> records;

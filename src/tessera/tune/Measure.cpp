@@ -74,6 +74,9 @@ static Result<std::vector<BufferRef>> randomInputs(const ProgramPlan &plan, cons
         const auto x = static_cast<float>(random.unit());
         std::memcpy(memory + 4 * i, &x, 4);
       }
+    if (auto number = curve.numbers.find(port.name);
+        number != curve.numbers.end() && shape.empty() && value.type <= ElementType::Index)
+      std::memcpy(memory, &number->second, buffer->bytes()); // the low bytes come first
     inputs.push_back(std::move(buffer));
   }
   return inputs;

@@ -41,6 +41,22 @@ static Status parseKind(const std::string &text, MetricSet::Item &item) {
   return Status();
 }
 
+// Takes "@30" off the end.
+static Status takeBound(MetricSet::Item &item) {
+  const size_t at = item.name.rfind('@');
+  if (at == std::string::npos)
+    return Status();
+  char *end = nullptr;
+  const std::string text = item.name.substr(at + 1);
+  const double bound = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end || !std::isfinite(bound))
+    return fail(StatusCode::InvalidArgument, "the metric '", item.name,
+                "' is not in order; a bound is a number, for example psnr@30");
+  item.bound = bound;
+  item.name.resize(at);
+  return Status();
+}
+
 Result<MetricSet> MetricSet::parse(const std::string &text, std::span<const std::string> outputs) {
   MetricSet set;
   for (size_t from = 0; from <= text.size();) {
@@ -48,6 +64,7 @@ Result<MetricSet> MetricSet::parse(const std::string &text, std::span<const std:
     Item item;
     item.name = text.substr(from, comma - from);
     from = comma + 1;
+    TESSERA_TRY(takeBound(item));
     if (isUserFile(item.name)) {
       TESSERA_ASSIGN(item.user, UserMetric::open(item.name));
       set.list.push_back(std::move(item));
@@ -124,6 +141,19 @@ static const OutputArray *find(std::span<const OutputArray> arrays, const std::s
     if (array.name == name)
       return &array;
   return nullptr;
+}
+
+double MetricSet::usedShare(std::span<const double> figures, std::span<const double> exact) const {
+  double most = 0;
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (!list[i].bound)
+      continue;
+    const double bound = *list[i].bound;
+    const bool isPower = !list[i].user && list[i].kind.kind == MetricKind::Psnr;
+    most = std::max(most, isPower ? std::pow(10, (bound - figures[i]) / 10)
+                                  : (exact[i] - figures[i]) / (exact[i] - bound));
+  }
+  return most;
 }
 
 Result<std::vector<double>> MetricSet::evaluate(std::span<const OutputArray> got,

@@ -8,6 +8,7 @@
 #include "tessera/tune/Metrics.h"
 
 #include <memory>
+#include <optional>
 
 namespace tessera::tune {
 
@@ -34,16 +35,17 @@ public:
 class MetricSet {
 public:
   struct Item {
-    std::string name;   ///< as it was written: "filtered=psnr"
+    std::string name;   ///< as it was written, without its bound: "filtered=psnr"
     std::string output; ///< "" for a function of the user's, which sees all
     MetricKind kind;
-    double peak = 1; ///< of PSNR and SSIM
+    double peak = 1;             ///< of PSNR and SSIM
+    std::optional<double> bound; ///< what it must keep
     std::shared_ptr<UserMetric> user;
     bool higherIsBetter() const { return user ? user->higherIsBetter : kind.higherIsBetter(); }
   };
 
-  /// Reads "psnr" (the only output), "logits=top-1,picture=psnr:255" or "./mine.so"; `outputs` are the
-  /// program's.
+  /// Reads "psnr" (the only output), "logits=top-1,picture=psnr:255" or "./mine.so", each with a bound behind
+  /// it if it has one: "picture=psnr@30,logits=relative@0.05"; `outputs` are the program's.
   static Result<MetricSet> parse(const std::string &text, std::span<const std::string> outputs);
 
   /// One figure for each item. top-k asks how often the best class of `got` is among the best k of `golden`.
@@ -51,6 +53,9 @@ public:
   Result<std::vector<double>> evaluate(std::span<const OutputArray> got,
                                        std::span<const OutputArray> golden) const;
   std::span<const Item> items() const { return list; }
+  /// The largest share of its bound that an item has used up: 0 for exact answers, above 1 when one is
+  /// broken. Of PSNR the noise power counts. `exact` are the figures of an exact answer.
+  double usedShare(std::span<const double> figures, std::span<const double> exact) const;
 
 private:
   std::vector<Item> list;

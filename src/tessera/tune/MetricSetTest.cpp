@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <limits>
 #include <unistd.h>
 
 using namespace tessera;
@@ -54,9 +55,24 @@ TEST(MetricSet, Peaks) {
   EXPECT_EQ(set->items()[0].peak, 255);
 }
 
+TEST(MetricSet, Bounds) {
+  auto set = MetricSet::parse("picture=psnr:255@30,logits=relative@0.05,picture=ssim@0.9", outputs);
+  ASSERT_TRUE(set.ok()) << set.status().message();
+  EXPECT_EQ(set->items()[0].name, "picture=psnr:255");
+  EXPECT_EQ(set->items()[1].bound, 0.05);
+  const std::vector<double> exact = {std::numeric_limits<double>::infinity(), 0, 1};
+  auto used = [&](std::vector<double> figures) { return set->usedShare(figures, exact); };
+  EXPECT_EQ(used(exact), 0);
+  EXPECT_NEAR(used({40, 0, 1}), 0.1, 1e-12); // a tenth of the noise
+  EXPECT_NEAR(used({40, 0.02, 1}), 0.4, 1e-12);
+  EXPECT_NEAR(used({40, 0.02, 0.88}), 1.2, 1e-12);
+}
+
 TEST(MetricSet, Refusals) {
   auto refusal = [](const std::string &text) { return MetricSet::parse(text, outputs).status().message(); };
   EXPECT_EQ(refusal("psnr"), "the program has 2 outputs; say which is judged how, for example logits=psnr");
+  EXPECT_EQ(refusal("picture=psnr@much"),
+            "the metric 'picture=psnr@much' is not in order; a bound is a number, for example psnr@30");
   EXPECT_EQ(refusal("pictur=psnr"),
             "unknown output 'pictur'; did you mean 'picture'? outputs: logits, picture");
   EXPECT_EQ(refusal("picture=l1:3"), "the metric 'l1:3' is not in order; only psnr and ssim take a largest "

@@ -16,11 +16,22 @@ size_t Sample::bytes() const {
   return sum;
 }
 
-std::vector<Buffer *> Sample::buffers() const {
-  std::vector<Buffer *> raw;
-  for (const BufferRef &input : inputs)
-    raw.push_back(input.get());
-  return raw;
+Result<LaunchInputs> LaunchInputs::of(const Sample &sample, const ProgramPlan &plan) {
+  LaunchInputs all;
+  for (size_t i = 0; i < sample.inputs.size(); ++i) {
+    const BufferRef &input = sample.inputs[i];
+    if (!plan.inputs[i].written) {
+      all.raw.push_back(input.get());
+      continue;
+    }
+    TESSERA_ASSIGN(BufferRef copy, Buffer::create(input->type(), input->shape()));
+    TESSERA_ASSIGN(const std::byte *from, input->hostRead());
+    TESSERA_ASSIGN(std::byte * to, copy->hostWrite());
+    std::copy_n(from, input->bytes(), to);
+    all.raw.push_back(copy.get());
+    all.copies.push_back(std::move(copy));
+  }
+  return all;
 }
 
 static Result<Sample> readSample(const std::string &path, const ProgramPlan &plan) {

@@ -16,7 +16,14 @@ struct Sample {
   std::vector<NpyArray> keep; ///< what the inputs look into
 
   size_t bytes() const;
-  std::vector<Buffer *> buffers() const;
+};
+
+/// The inputs of one launch: copies of those that the program changes, so that it can be run on the sample
+/// again.
+struct LaunchInputs {
+  static Result<LaunchInputs> of(const Sample &sample, const ProgramPlan &plan);
+  std::vector<Buffer *> raw;
+  std::vector<BufferRef> copies;
 };
 
 /// Reads all `.npz` files of a folder, whose arrays have the names of the program's inputs, and `.npy` files,

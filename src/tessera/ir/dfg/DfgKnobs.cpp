@@ -6,6 +6,8 @@
 #include "tessera/base/Weights.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace tessera;
 using namespace tessera::dfg;
@@ -17,7 +19,8 @@ static LogicalResult verifyVersions(Operation *op, Attribute value) {
   if (!isa<NodeOp>(op) || !isa_and_present<GraphOp>(op->getParentOp()))
     return op->emitOpError("expected 'dfg.versions' on a node that stands directly in a graph (dfg-v1)");
   if (!list || list.empty() || !llvm::all_of(list, isName))
-    return op->emitOpError("expected 'dfg.versions' to list names of graphs, but got ") << value << " (dfg-v2)";
+    return op->emitOpError("expected 'dfg.versions' to list names of graphs, but got ")
+           << value << " (dfg-v2)";
   return success();
 }
 
@@ -81,12 +84,48 @@ uint64_t dfg::bitErrorKey(NodeOp node, unsigned result) {
   return static_cast<uint64_t>(noiseKey(concat(node.getName().str(), "#", result)));
 }
 
+static bool meets(NodeOp node) {
+  return node.walk([](Operation *op) { return WalkResult(failure(isa<ScratchOp, BarrierOp>(op))); })
+      .wasInterrupted();
+}
+
 static bool writesOrMeets(NodeOp node) {
   for (unsigned i = 0; i < node.getInputs().size(); ++i)
     if (node.getPort(i).isWritable())
       return true;
-  return node.walk([](Operation *op) { return WalkResult(failure(isa<ScratchOp, BarrierOp>(op))); })
-      .wasInterrupted();
+  return meets(node);
+}
+
+SmallVector<Operation *> dfg::addressOf(memref::StoreOp store) {
+  llvm::SetVector<Operation *> slice;
+  for (Value index : store.getIndices())
+    if (Operation *def = index.getDefiningOp())
+      slice.insert(def);
+  for (size_t i = 0; i < slice.size(); ++i)
+    for (Value operand : slice[i]->getOperands())
+      if (Operation *def = operand.getDefiningOp())
+        slice.insert(def);
+  return slice.takeVector();
+}
+
+std::optional<SmallVector<memref::StoreOp>> dfg::storesOf(NodeOp node) {
+  if (node.getRank() == 0 || node.getNumYields() != 0 || node.isInternal() || meets(node))
+    return std::nullopt;
+  SmallVector<memref::StoreOp> stores;
+  for (unsigned i = 0; i < node.getInputs().size(); ++i) {
+    if (!node.getPort(i).isWritable())
+      continue;
+    Value memory = node.getInputArgs()[i];
+    auto store = memory.hasOneUse() ? dyn_cast<memref::StoreOp>(*memory.user_begin()) : memref::StoreOp();
+    if (!store || store.getMemref() != memory || store->getBlock() != node.getBodyBlock() ||
+        !isa<FloatType>(store.getValue().getType()) || node.getPort(i).getReduction())
+      return std::nullopt;
+    for (Operation *op : addressOf(store))
+      if (op->getNumRegions() || !isMemoryEffectFree(op))
+        return std::nullopt;
+    stores.push_back(store);
+  }
+  return stores.empty() ? std::nullopt : std::optional(stores);
 }
 
 // What is kept from one activation to the next has a size that is known before the first.
@@ -179,16 +218,21 @@ bool dfg::hasKnob(NodeOp node, const Knob &knob) {
   if (knob.structure != Knob::Structure::None && !knob.skipsRows())
     return false;
   // A row has to have something in it: what is left out must be more than what asking costs.
-  if (node.getRank() < 2 || node.getNumYields() == 0 || node.isInternal() || writesOrMeets(node))
+  if (node.getRank() < 2)
     return false;
-  for (unsigned r = 0; r < node.getNumYields(); ++r) {
-    Type type = node.getYieldOp().getValues()[r].getType();
+  auto allows = [&](Type type) {
     // The weights of cubics are quotients of numbers that 16 bits do not hold.
     const bool isCubic = knob.structure == Knob::Structure::CubicRows;
-    if (node.getYield(r).getMode() != ResultMode::Gather || !isa<FloatType>(type) ||
-        (narrows && !type.isF32()) || (isCubic && !type.isF32() && !type.isF64()))
+    return isa<FloatType>(type) && (!narrows || type.isF32()) && (!isCubic || type.isF32() || type.isF64());
+  };
+  if (std::optional<SmallVector<memref::StoreOp>> stores = storesOf(node))
+    return llvm::all_of(*stores, [&](memref::StoreOp store) { return allows(store.getValue().getType()); });
+  if (node.getNumYields() == 0 || node.isInternal() || writesOrMeets(node))
+    return false;
+  for (unsigned r = 0; r < node.getNumYields(); ++r)
+    if (node.getYield(r).getMode() != ResultMode::Gather ||
+        !allows(node.getYieldOp().getValues()[r].getType()))
       return false;
-  }
   return true;
 }
 

@@ -5,6 +5,8 @@
 #include "tessera/base/Knob.h"
 #include "tessera/ir/dfg/Dfg.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
 namespace tessera::dfg {
 
 /// The attribute of a node that says how it may be computed other than exactly (base/Knob.h).
@@ -40,6 +42,13 @@ bool hasKnob(NodeOp node, const Knob &knob);
 /// The grid dimension of which positions may be left out of a node's sums and extremes, the first that all of
 /// its results reduce; nothing for other nodes.
 std::optional<unsigned> sampledDim(NodeOp node);
+
+/// Of a leaf that yields nothing, but stores one float for each instance through each of its writable ports, at
+/// a place that hangs on no memory: the stores. Such a node has the knobs of one that yields them.
+std::optional<SmallVector<memref::StoreOp>> storesOf(NodeOp node);
+
+/// The operations of the body that compute where a store goes.
+SmallVector<Operation *> addressOf(memref::StoreOp store);
 
 /// All readers of the node's results are leaves that take single elements, so that they can be stored
 /// otherwise.

@@ -54,9 +54,8 @@ void graph::addBitErrors(RewriterBase &rewriter, NodeOp node, double rate) {
     auto type = dyn_cast<RankedTensorType>(result.getType());
     const unsigned rank = type ? type.getRank() : 0;
     for (unsigned d = 0; d < rank; ++d)
-      parts.grid.push_back(type.isDynamicDim(d)
-                               ? tensor::DimOp::create(rewriter, loc, result, d).getResult()
-                               : indexConstant(rewriter, loc, type.getDimSize(d)));
+      parts.grid.push_back(type.isDynamicDim(d) ? tensor::DimOp::create(rewriter, loc, result, d).getResult()
+                                                : indexConstant(rewriter, loc, type.getDimSize(d)));
     // The one element of a tensor without dimensions is read as a whole tensor.
     parts.addInput(result, graph::getPort(node.getContext(), rank ? PortMode::Each : PortMode::Whole));
     parts.addOutput(result.getType(), getGather(node.getContext()));
@@ -77,7 +76,8 @@ void graph::addBitErrors(RewriterBase &rewriter, NodeOp node, double rate) {
     const bool isTensor = isa<RankedTensorType>(element.getType());
     if (isTensor)
       element = tensor::ExtractOp::create(rewriter, loc, element);
-    Value stored = turnBits(rewriter, loc, element, number, rate, bitErrorKey(node, result.getResultNumber()));
+    Value stored =
+        turnBits(rewriter, loc, element, number, rate, bitErrorKey(node, result.getResultNumber()));
     if (isTensor)
       stored = tensor::FromElementsOp::create(rewriter, loc, result.getType(), stored);
     finish(rewriter, memory, stored);

@@ -71,6 +71,8 @@ LogicalResult graph::applyNodeKnobs(RewriterBase &rewriter, Operation *root, Ref
   SmallVector<PerforatedNode> perforated;
   for (NodeOp node : nodes) {
     Knob knob = knobOf(node);
+    if (!knob.isExact() && storesOf(node))
+      node = liftStores(rewriter, node);
     node->removeAttr(knobAttr);
     switch (knob.structure) {
     case Knob::Structure::Reuse:

@@ -288,7 +288,8 @@ bool Emitter::visitSplit(SplitOp op) {
 }
 
 bool Emitter::visitConcat(ConcatOp op) {
-  int64_t block = op.getLayout() == Layout::Joined && isActivation(op.getY()) ? layouts.blockOf(op.getY()) : 0;
+  int64_t block =
+      op.getLayout() == Layout::Joined && isActivation(op.getY()) ? layouts.blockOf(op.getY()) : 0;
   if (!block || !llvm::all_of(op.getInputs(), isActivation))
     return false;
   SmallVector<Value> inputs;

@@ -77,7 +77,8 @@ static SmallVector<Value> lowerNoise(OpBuilder &b, NoiseOp op) {
                     for (auto [id, size] : llvm::zip(loopIndices(b, loc, type.getRank()), sizes))
                       flat = Term(b, loc, flat) * size + id;
                     Value counter = arith::IndexCastOp::create(b, loc, b.getI64Type(), flat);
-                    std::array<Value, 4> words = buildPhilox(b, loc, counter, static_cast<uint64_t>(op.getKey()));
+                    std::array<Value, 4> words =
+                        buildPhilox(b, loc, counter, static_cast<uint64_t>(op.getKey()));
                     auto uniform = [&](Value word) { return Term(b, loc, word).toFloat(wide) * 0x1p-32; };
                     Term u = (Term(b, loc, words[0]) + 1.0).toFloat(wide) * 0x1p-32;
                     Term length = (u.apply(UnaryKind::log) * -2.0).apply(UnaryKind::sqrt);

@@ -123,8 +123,7 @@ static LogicalResult lowerOperations(dfg::NodeOp node) {
     return failure();
   // Every operation that its verifier lets pass has a lowering; packed layers are the schedule's business.
   node.walk([](Operation *op) {
-    TESSERA_CHECK(!isa<NnDialect>(op->getDialect()) || isPacked(op))
-        << op->getName().getStringRef().str();
+    TESSERA_CHECK(!isa<NnDialect>(op->getDialect()) || isPacked(op)) << op->getName().getStringRef().str();
   });
   return fuse(node);
 }
