@@ -45,12 +45,45 @@ BLUR = """    %one = arith.constant 1 : index
     %t = arith.addf %s, %r : f32
     %m = arith.mulf %t, %third : f32
     %v = math.exp %m : f32"""
-NODES = {"node-blur-1024x1024": (BLUR, "tensor<1024x1024xf32>"), "node-sum-1024x1024": (BLUR, "f32 reduce<addf>")}
+# Of a window of 7 x 7 elements; its versions are a sum over rows behind one over columns, and every second element.
+WINDOW = """    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %seven = arith.constant 7 : index
+    %last = arith.constant 1023 : index
+    %none = arith.constant 0.0 : f32
+    %v = scf.for %r = %zero to %{rows} step %{step} iter_args(%s = %none) -> (f32) {{
+      %w = scf.for %c = %zero to %{columns} step %{step} iter_args(%t = %s) -> (f32) {{
+        %i0 = arith.addi %i, %r : index
+        %row = arith.minsi %i0, %last : index
+        %j0 = arith.addi %j, %c : index
+        %column = arith.minsi %j0, %last : index
+        %p = tensor.extract %a[%row, %column] : tensor<1024x1024xf32>
+        %u = arith.addf %t, %p : f32
+        scf.yield %u : f32
+      }}
+      scf.yield %w : f32
+    }}"""
+NODES = {"node-blur-1024x1024": (BLUR, "tensor<1024x1024xf32>"), "node-sum-1024x1024": (BLUR, "f32 reduce<addf>"),
+         "node-window-1024x1024": (WINDOW.format(rows="seven", columns="seven", step="one"), "tensor<1024x1024xf32>")}
+# A frame is exposed by its own brightness, or by that of the frame before; one frame at a time.
+EXPOSURE = """dfg.graph @layer(%x: tensor<1024x1024xf32>) -> (y: tensor<1024x1024xf32>) {
+  %n = arith.constant 1024 : index
+  %m = dfg.node @layer grid(%i = %n, %j = %n) (each %e = %x : tensor<1024x1024xf32>) -> f32 reduce<addf> attributes {dfg.approximate, dfg.first = [5.0e5 : f32]} {
+    dfg.yield %e : f32
+  }
+  %y = dfg.node @expose grid(%i = %n, %j = %n) (each %e = %x : tensor<1024x1024xf32>, %level = %m : f32) -> tensor<1024x1024xf32> {
+    %v = arith.divf %e, %level : f32
+    dfg.yield %v : f32
+  }
+  dfg.return %y : tensor<1024x1024xf32>
+}
+"""
+STORES = "node-store-1024x1024"  # the first of them, which stores what it computes as a loop of C++ does
 PEERS = {"f32-fast": [], "f32-strict": ["--mode", "strict"]}
 KNOBS = ["f16", "bf16", "int8", "int7", "int4", "perforate-rows:1/2@0", "perforate-rows:1/3@0", "perforate-rows:1/4@0", "perforate-cols:1/2@0", "perforate-both:1/2@0",
          "bf16+perforate-rows:1/2@0", "int8+perforate-rows:1/2@0", "int8+perforate-both:1/2@0", "sample-filter:1/2@0", "sample:1/2@0", "sample:1/4@0", "prune:2/4", "prune-blocks:0.5",
          "perforate-rows:3/4@0", "perforate-rows:7/8@0", "cubic-rows:1/2@0", "cubic-rows:3/4@0", "cubic-rows:7/8@0",
-         "direct", "winograd:2", "winograd:4", "split", "promise:3"]
+         "direct", "winograd:2", "winograd:4", "split", "promise:3", "version:1", "version:2", "stale:1", "bit-errors:1e-06"]
 
 
 def add_options(parser):
@@ -84,16 +117,47 @@ def mean(sizes):
     return result, f'%1 = nn.reduce mean %a {{axes = array<i64: 2, 3>, nn.name = "layer"}} : tensor<{"x".join(sizes)}xf32> -> {result}'
 
 
+def version(name, *bodies):
+    """A graph of nodes that stand for one."""
+    text = f"""dfg.graph private @{name}(%x0: tensor<1024x1024xf32>) -> (y: tensor<1024x1024xf32>) {{
+  %n = arith.constant 1024 : index
+"""
+    for number, body in enumerate(bodies):
+        text += f"""  %x{number + 1} = dfg.node @{name}{number} grid(%i = %n, %j = %n) (%a = %x{number} : tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {{
+{body}
+    dfg.yield %v : f32
+  }}
+"""
+    return text + f"  dfg.return %x{len(bodies)} : tensor<1024x1024xf32>\n}}\n"
+
+
+def store(body):
+    return f"""dfg.graph @layer(%x: memref<1024x1024xf32>, %y: memref<1024x1024xf32>) -> (y: memref<1024x1024xf32>) {{
+  %n = arith.constant 1024 : index
+  %z = dfg.node @layer grid(%i = %n, %j = %n) (in %a = %x : memref<1024x1024xf32>, out %b = %y : memref<1024x1024xf32>) {{
+{body.replace("tensor.extract", "memref.load").replace("tensor<", "memref<")}
+    memref.store %v, %b[%i, %j] : memref<1024x1024xf32>
+  }}
+  dfg.return %z : memref<1024x1024xf32>
+}}
+"""
+
+
 def node(body, result):
     """A node of a graph, and one that reads its result, so that it may be stored otherwise."""
     is_sum = not result.startswith("tensor")
+    versions, hint = "", "dfg.approximate"
+    if body != BLUR:
+        versions = version("separable", WINDOW.format(rows="one", columns="seven", step="one"), WINDOW.format(rows="seven", columns="one", step="one"))
+        versions += version("sparse", WINDOW.format(rows="seven", columns="seven", step="two").replace("%seven =", "%two = arith.constant 2 : index\n    %seven ="))
+        hint += ", dfg.versions = [@separable, @sparse]"
     after = "" if is_sum else """  %z = dfg.node @after grid(%i = %n, %j = %n) (each %e = %y : tensor<1024x1024xf32>) -> f32 reduce<maximumf> {
     dfg.yield %e : f32
   }
 """
-    return f"""dfg.graph @layer(%x: tensor<1024x1024xf32>) -> (y: f32) {{
+    return versions + f"""dfg.graph @layer(%x: tensor<1024x1024xf32>) -> (y: f32) {{
   %n = arith.constant 1024 : index
-  %y = dfg.node @layer grid(%i = %n, %j = %n) (%a = %x : tensor<1024x1024xf32>) -> {result} {{
+  %y = dfg.node @layer grid(%i = %n, %j = %n) (%a = %x : tensor<1024x1024xf32>) -> {result} attributes {{{hint}}} {{
 {body}
     dfg.yield %v : f32
   }}
@@ -144,7 +208,7 @@ def reports(options):
     os.makedirs(work, exist_ok=True)
     found, failures = [], []
     wanted = [k for k in options.knobs.split(",") if k] or KNOBS
-    texts = {name: program(*layer) for name, layer in LAYERS.items()} | {name: node(*parts) for name, parts in NODES.items()}
+    texts = {name: program(*layer) for name, layer in LAYERS.items()} | {name: node(*parts) for name, parts in NODES.items()} | {STORES: store(BLUR), "node-exposure-1024x1024": EXPOSURE}
     layers = [n for n in options.nets.split(",") if n] or texts
     failures += [f"unknown '{n}'; there are: {', '.join(texts)}" for n in layers if n not in texts]
     for name, text in texts.items():
@@ -176,7 +240,7 @@ def reports(options):
             for _ in range(options.rounds):
                 for knob in programs:
                     answer = call([tessera, "bench", f"{base}-{knob.replace('/', '_')}.tsx", "--threads", str(threads), "--seconds", "0.1", "--json", "-",
-                                   *([] if name in NODES else ["--batch", str(batch)])])
+                                   *([] if name.startswith("node-") else ["--batch", str(batch)])])
                     times[knob].append(json.loads(answer)["best_ms"])
             for knob, config, other, peer in pairs:
                 found.append({"case": name, "config": f"{config}, batch {batch}, {threads} thread{'s' if threads > 1 else ''}" + (f", {options.cpu}" if options.cpu else ""),

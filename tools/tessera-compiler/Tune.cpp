@@ -119,20 +119,22 @@ void cli::addTune(CLI::App &app, Action &action) {
       ->check(CLI::Range(int64_t(1), int64_t(1) << 30));
   sub->add_option("--batch", o.batch, "samples in one launch (default 16)")
       ->check(CLI::Range(int64_t(1), int64_t(4096)));
-  sub->add_option("--metric", args->metric,
-                  "of a network top-1 (default) or top-K by labels, or as for 'tessera compare'; of others "
-                  "as for 'tessera compare'");
+  sub->add_option(
+      "--metric", args->metric,
+      "of a network top-1 (default) or top-K by labels, or as for 'tessera compare'; of others "
+      "as for 'tessera compare'; several have a bound each, picture=psnr@30,scores=relative@0.05, "
+      "and a loss is the share of them that is used up");
   sub->add_option("--normalise", args->normalise, "as for 'tessera eval'");
   sub->add_option(
          "--max-loss", args->maxLoss,
          "what the curve goes down to, in the metric's unit (default: 3 points of accuracy; PSNR, of which "
-         "an exact answer has 100: 80; errors: 0.1)")
+         "an exact answer has 100: 80; errors: 0.1; of bounds 1)")
       ->check(CLI::Range(0.0, 100.0));
   sub->add_option(
          "--knobs", args->knobs,
          "knobs to try, separated by commas; '*' stands for any characters (default: of networks "
          "bf16, int8, int8 with perforation, sampled pools and low rank, one offset for each rate; of others "
-         "f16, rows left out and sampled sums)")
+         "f16, rows left out, sampled sums and versions)")
       ->delimiter(',');
   sub->add_option("--candidates", o.candidates, "configurations to validate (default 16)")
       ->check(CLI::Range(int64_t(1), int64_t(1000)));

@@ -86,16 +86,24 @@ Status tessera::applyKnobMap(ModuleOp module, const KnobMap &knobs) {
   return nn::setKnobs(module, rest);
 }
 
-// Nodes with knobs, without those of graphs that were inlined everywhere; of those that share a name, which
-// come from one graph called by several, the first.
+// The graph is a part of others that was inlined everywhere, or a version of a node, which has to be chosen
+// before its own nodes matter.
+static bool isLeftOver(dfg::GraphOp graph, ModuleOp module) {
+  if (graph.getSymVisibility() != "private")
+    return false;
+  std::optional<SymbolTable::UseRange> uses = SymbolTable::getSymbolUses(graph, module);
+  return uses && llvm::all_of(*uses, [](const SymbolTable::SymbolUse &use) {
+           return isa<dfg::NodeOp>(use.getUser());
+         });
+}
+
+// Nodes with knobs, without those of left-over graphs; of those that share a name, which come from one graph
+// called by several, the first.
 static SmallVector<dfg::NodeOp> nodesOnce(ModuleOp module) {
   SmallVector<dfg::NodeOp> nodes;
   llvm::StringSet<> seen;
   for (dfg::NodeOp node : graph::tunableNodes(module)) {
-    auto graph = node->getParentOfType<dfg::GraphOp>();
-    const bool isUnused =
-        graph.getSymVisibility() == "private" && SymbolTable::symbolKnownUseEmpty(graph, module);
-    if (!isUnused && seen.insert(node.getName()).second)
+    if (!isLeftOver(node->getParentOfType<dfg::GraphOp>(), module) && seen.insert(node.getName()).second)
       nodes.push_back(node);
   }
   return nodes;

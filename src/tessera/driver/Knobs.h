@@ -9,8 +9,8 @@
 
 namespace tessera {
 
-/// A configuration: "conv1=int8,conv2=bf16", the name of a JSON file {"conv1": "int8", …}, which may also hold
-/// it as the member "knobs", or "net.tsr:c3", one that tuning left in a portable object.
+/// A configuration: "conv1=int8,conv2=bf16", the name of a JSON file {"conv1": "int8", …}, which may also
+/// hold it as the member "knobs", or "net.tsr:c3", one that tuning left in a portable object.
 Result<KnobMap> readKnobs(const std::string &text);
 
 /// Puts a configuration onto the networks and nodes of a module.

@@ -1,16 +1,17 @@
-// Two filters in C++ that write memory: a blur over rows, one over columns. The program prints the mean of a picture's
-// squares afterwards, which hangs on every pixel.
+// Two filters in C++ that write memory: a blur over rows, one over columns. The program prints the mean of a
+// picture's squares afterwards, which hangs on every pixel.
 #include <cmath>
 #include <cstdio>
 #include <tessera/hetero.h>
 #include <vector>
 
-static void smooth(const float *image, size_t imageBytes, float *between, size_t betweenBytes, float *out, size_t outBytes,
-                   int height, int width) {
+static void smooth(const float *image, size_t imageBytes, float *between, size_t betweenBytes, float *out,
+                   size_t outBytes, int height, int width) {
   void *section = __hetero_section_begin();
   for (int y = 8; y < height - 8; ++y)
     for (int x = 0; x < width; ++x) {
-      __hetero_parallel_loop(2, 4, image, imageBytes, between, betweenBytes, height, width, 1, between, betweenBytes, "rows");
+      __hetero_parallel_loop(2, 4, image, imageBytes, between, betweenBytes, height, width, 1, between,
+                             betweenBytes, "rows");
       float sum = 0;
       for (int d = -8; d <= 8; ++d)
         sum += image[(y + d) * width + x];
@@ -18,7 +19,8 @@ static void smooth(const float *image, size_t imageBytes, float *between, size_t
     }
   for (int y = 8; y < height - 8; ++y)
     for (int x = 8; x < width - 8; ++x) {
-      __hetero_parallel_loop(2, 4, between, betweenBytes, out, outBytes, height, width, 1, out, outBytes, "columns");
+      __hetero_parallel_loop(2, 4, between, betweenBytes, out, outBytes, height, width, 1, out, outBytes,
+                             "columns");
       float sum = 0;
       for (int d = -8; d <= 8; ++d)
         sum += between[y * width + x + d];
@@ -34,8 +36,8 @@ int main() {
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x)
       image[size_t(y) * width + x] = float((x * 7 + y * y) % 256) / 255;
-  void *run = __hetero_launch((void *)smooth, 5, image.data(), bytes, between.data(), bytes, out.data(), bytes, height, width, 1,
-                              out.data(), bytes);
+  void *run = __hetero_launch((void *)smooth, 5, image.data(), bytes, between.data(), bytes, out.data(),
+                              bytes, height, width, 1, out.data(), bytes);
   __hetero_wait(run);
   double sum = 0;
   for (float v : out)

@@ -43,8 +43,8 @@ bool hasKnob(NodeOp node, const Knob &knob);
 /// its results reduce; nothing for other nodes.
 std::optional<unsigned> sampledDim(NodeOp node);
 
-/// Of a leaf that yields nothing, but stores one float for each instance through each of its writable ports, at
-/// a place that hangs on no memory: the stores. Such a node has the knobs of one that yields them.
+/// Of a leaf that yields nothing, but stores one float for each instance through each of its writable ports,
+/// at a place that hangs on no memory: the stores. Such a node has the knobs of one that yields them.
 std::optional<SmallVector<memref::StoreOp>> storesOf(NodeOp node);
 
 /// The operations of the body that compute where a store goes.

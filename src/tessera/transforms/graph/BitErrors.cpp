@@ -2,8 +2,8 @@
 // Memory that loses bits: behind a node stands another one that turns over bits of its results, each with a
 // given probability and the same ones in every run. To study errors; asked for by a knob: `dfg.knob`.
 #include "tessera/base/Weights.h"
+#include "tessera/ir/Philox.h"
 #include "tessera/ir/dfg/DfgKnobs.h"
-#include "tessera/transforms/Philox.h"
 #include "tessera/transforms/graph/Support.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -130,8 +130,8 @@ struct Reuse {
 /// Lets a node that has such a knob yield its last results again in some activations. Approximates.
 dfg::NodeOp reuseResults(RewriterBase &rewriter, dfg::NodeOp node, const Reuse &by);
 
-/// Splits a node that stores one element for each instance (dfg::storesOf) into one that yields them, which is
-/// returned and keeps the knob, and one that stores them.
+/// Splits a node that stores one element for each instance (dfg::storesOf) into one that yields them, which
+/// is returned and keeps the knob, and one that stores them.
 dfg::NodeOp liftStores(RewriterBase &rewriter, dfg::NodeOp node);
 
 /// Puts the graph that is version `number` of a node in its place.

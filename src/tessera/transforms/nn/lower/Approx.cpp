@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The lowering of what knobs make of layers: rows between rows, and noise.
-#include "tessera/transforms/Philox.h"
+#include "tessera/ir/Philox.h"
 #include "tessera/transforms/nn/lower/Loops.h"
 
 #include <numbers>
