@@ -28,6 +28,9 @@ for name in ("HOME", "TMPDIR", "CUDA_VISIBLE_DEVICES", "OCL_ICD_VENDORS", "LD_LI
 # Nothing a test does may read or leave behind a user's cache.
 config.environment["TESSERA_CACHE"] = os.path.join(config.test_exec_root, "cache")
 
+# Metrics in Python need NumPy.
+config.environment["TESSERA_PYTHON"] = config.python
+
 config.substitutions.append(("%tessera_src", config.tessera_source))
 config.substitutions.append(("%tessera_build", config.tessera_build))
 config.substitutions.append(("%tessera_lib", config.tessera_lib))

@@ -38,6 +38,8 @@ struct InstallArgs {
   std::string out, stop, knobs, mode = "fast";
   InstallOptions options;
   tune::Goal goal;
+  std::string part;
+  Sharing sharing;
   bool budgets = false;
 };
 } // namespace
@@ -130,6 +132,13 @@ static Status renameProgram(Portable &program, const std::string &path, const st
   return Status();
 }
 
+// "2/3"
+static bool parsePart(StringRef text, Sharing &sharing) {
+  auto [part, parts] = text.split('/');
+  return !part.getAsInteger(10, sharing.part) && !parts.getAsInteger(10, sharing.parts) &&
+         sharing.part >= 1 && sharing.part <= sharing.parts && sharing.parts <= 1000;
+}
+
 static int runInstall(InstallArgs &args) {
   if (int status = parseStop(args.stop, args.options.stopAfter))
     return status;
@@ -166,15 +175,22 @@ static int runInstall(InstallArgs &args) {
   if (!args.names.empty() && args.names.size() != args.in.size())
     return fail("--as: expected " + std::to_string(args.in.size()) + " names, one for each input, but got " +
                 std::to_string(args.names.size()));
+  const bool hasGoal = args.goal.loss || args.goal.minQuality;
+  if (!args.part.empty() && (!hasGoal || !parsePart(args.part, args.sharing)))
+    return fail(
+        "--part: expected a part and their number, for example 2/3, with --loss or --min-quality, but got '" +
+        args.part + "'");
+  if (!args.sharing.files.empty() && (!hasGoal || args.sharing.parts))
+    return fail("--measured goes with --loss or --min-quality, and without --part");
   if (args.out.empty()) {
     args.out = args.in.front().substr(args.in.front().rfind('/') + 1);
-    args.out = args.out.substr(0, args.out.rfind('.')) + ".tsx";
+    args.out = args.out.substr(0, args.out.rfind('.')) + (args.sharing.parts ? ".json" : ".tsx");
   }
   if (args.goal.loss || args.goal.minQuality) {
     if (args.in.size() > 1 || !args.names.empty() || args.options.stopAfter)
       return fail("--loss and --min-quality take one portable object, without --as and --stop-after");
     return supervise([&] {
-      Status status = installTuned(args.in.front(), args.out, args.options, args.goal);
+      Status status = installTuned(args.in.front(), args.out, args.options, args.goal, args.sharing);
       return status.ok() ? 0 : fail(status.message());
     });
   }
@@ -238,6 +254,14 @@ void cli::addInstall(CLI::App &app, Action &action) {
       "--loss", args->goal.loss,
       "of a tuned program: install what loses at most so many points of its metric and is fast here");
   sub->add_option("--min-quality", args->goal.minQuality, "the same, by what the metric must stay above");
+  sub->add_option(
+      "--part", args->part,
+      "of several machines of one kind, with a goal: measure part 2 of 3 of the configurations alone, "
+      "--part 2/3, and write what they take (-o, .json) for --measured");
+  sub->add_option(
+         "--measured", args->sharing.files,
+         "with a goal: files of --part, separated by commas; what is in none of them is measured here")
+      ->delimiter(',');
   sub->add_flag(
       "--budgets", args->budgets,
       "choose the fastest knobs here whose errors are within what the operations may have ('tessera tune "

@@ -4,11 +4,14 @@
 #include "InstallTuned.h"
 
 #include "Commands.h"
+#include "tessera/base/CpuInfo.h"
 #include "tessera/base/Diag.h"
+#include "tessera/base/File.h"
 #include "tessera/driver/Knobs.h"
 #include "tessera/ir/nn/Nn.h"
 #include "tessera/transforms/nn/knobs/Knobs.h"
 #include "tessera/tune/CurveFile.h"
+#include "tessera/tune/Measurements.h"
 
 #include "llvm/Support/FileSystem.h"
 #include <nlohmann/json.hpp>
@@ -90,8 +93,73 @@ static void printTable(const tune::Curve &curve, const std::string &path) {
                   isShare ? " points" : "", digits, c.measured ? c.measured->lossHigh : 0);
 }
 
+// Compiles configurations and measures them in turns.
+static Result<std::vector<tune::Cost>> measure(Session &session, const Portable &exact,
+                                               const tune::Curve &curve,
+                                               ArrayRef<const tune::Configuration *> configurations,
+                                               const InstallOptions &options, const std::string &out,
+                                               Installed &installed) {
+  TESSERA_TRY(compileConfigurations(session, exact, curve, configurations, options, installed));
+  const std::string trial = out + ".trial";
+  TESSERA_TRY(writeInstalled(installed, trial));
+  auto module = Module::load(trial);
+  llvm::sys::fs::remove(trial); // it stays mapped
+  if (!module.ok())
+    return module.status();
+  std::vector<std::string> names;
+  for (const tune::Configuration *c : configurations)
+    names.push_back(curve.programName(*c));
+  return tune::measureTogether(*module, names, curve, {}, 0.5 * double(configurations.size()));
+}
+
+// What machines must have in common to share measurements.
+static std::string machineKind(const Installed &installed) {
+  const auto meta = nlohmann::json::parse(installed.meta);
+  return concat(meta.at("triple").get<std::string>(), " ", meta.at("cpu").get<std::string>(), " with ",
+                cpuInfo().cores, " processors");
+}
+
+static tune::Measurements collect(const tune::Curve &curve, const Installed &installed,
+                                  ArrayRef<const tune::Configuration *> configurations,
+                                  ArrayRef<tune::Cost> costs) {
+  tune::Measurements own{curve.program, machineKind(installed), {}};
+  for (size_t i = 0; i < costs.size(); ++i)
+    own.costs[configurations[i]->name] = costs[i];
+  return own;
+}
+
+// What others measured is not measured again.
+static Result<std::vector<tune::Cost>> shareMeasuring(Session &session, const Portable &exact,
+                                                      const tune::Curve &curve,
+                                                      ArrayRef<const tune::Configuration *> within,
+                                                      const InstallOptions &options, const Sharing &sharing,
+                                                      const std::string &out, Installed &installed) {
+  tune::Measurements all;
+  if (!sharing.files.empty()) {
+    // Nothing says what this machine is but a program made for it.
+    TESSERA_TRY(compileConfigurations(session, exact, curve, within.take_front(1), options, installed));
+    for (const std::string &path : sharing.files) {
+      TESSERA_ASSIGN(tune::Measurements other, tune::readMeasurements(path, curve, machineKind(installed)));
+      tune::addMeasurements(all, other);
+    }
+  }
+  SmallVector<const tune::Configuration *> missing = {within[0]};
+  for (const tune::Configuration *c : within.drop_front())
+    if (!all.costs.count(c->name))
+      missing.push_back(c);
+  if (all.costs.empty() || missing.size() > 1) {
+    TESSERA_ASSIGN(std::vector<tune::Cost> costs,
+                   measure(session, exact, curve, missing, options, out, installed));
+    tune::addMeasurements(all, collect(curve, installed, missing, costs));
+  }
+  std::vector<tune::Cost> costs;
+  for (const tune::Configuration *c : within)
+    costs.push_back(all.costs.at(c->name));
+  return costs;
+}
+
 Status cli::installTuned(const std::string &in, const std::string &out, const InstallOptions &options,
-                         const tune::Goal &goal) {
+                         const tune::Goal &goal, const Sharing &sharing) {
   TESSERA_ASSIGN(Container file, Container::open(in));
   TESSERA_ASSIGN(std::optional<tune::Curve> curve, tune::readCurve(file));
   if (!curve)
@@ -106,22 +174,22 @@ Status cli::installTuned(const std::string &in, const std::string &out, const In
     TESSERA_ASSIGN(exact, readPortable(session, in));
   }
   Installed installed;
-  TESSERA_TRY(compileConfigurations(session, exact, *curve, within, options, installed));
-  const std::string trial = out + ".trial";
-  TESSERA_TRY(writeInstalled(installed, trial));
-  auto module = Module::load(trial);
-  llvm::sys::fs::remove(trial); // it stays mapped
-  if (!module.ok())
-    return module.status();
-  std::vector<std::string> names;
-  for (const tune::Configuration *c : within)
-    names.push_back(curve->programName(*c));
+  if (sharing.parts) {
+    const std::vector<const tune::Configuration *> part = tune::partOf(within, sharing.part, sharing.parts);
+    TESSERA_ASSIGN(std::vector<tune::Cost> costs,
+                   measure(session, exact, *curve, part, options, out, installed));
+    const tune::Measurements own = collect(*curve, installed, part, costs);
+    TESSERA_TRY(writeFile(out, std::string_view(tune::measurementsJson(own))));
+    std::printf("%s: %zu of %zu configurations measured on %s\n", out.c_str(), part.size(), within.size(),
+                own.machine.c_str());
+    return Status();
+  }
   TESSERA_ASSIGN(std::vector<tune::Cost> costs,
-                 tune::measureTogether(*module, names, *curve, {}, 0.5 * double(within.size())));
+                 shareMeasuring(session, exact, *curve, within, options, sharing, out, installed));
   std::vector<const tune::Configuration *> kept;
   for (size_t i : tune::trueFront(costs))
     kept.push_back(within[i]);
-  if (kept.size() < within.size())
+  if (kept.size() < within.size() || !sharing.files.empty())
     TESSERA_TRY(compileConfigurations(session, exact, *curve, kept, options, installed));
   for (tune::Configuration &c : curve->configurations) {
     auto at = llvm::find(within, &c);

@@ -7,9 +7,15 @@
 
 namespace tessera::cli {
 
+/// How machines of one kind share out what is to be measured.
+struct Sharing {
+  int64_t part = 0, parts = 0;    ///< measure this part of so many alone, and write what was found
+  std::vector<std::string> files; ///< what parts found
+};
+
 /// Installs the configurations of the portable object's curve that keep the goal and are worth it here.
 Status installTuned(const std::string &in, const std::string &out, const InstallOptions &options,
-                    const tune::Goal &goal);
+                    const tune::Goal &goal, const Sharing &sharing);
 
 /// Gives the operations of a program the ranges that the curve in its file knows, for knobs that need one.
 Status setTunedRanges(Portable &program, const std::string &path);

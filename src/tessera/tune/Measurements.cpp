@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tessera/tune/Measurements.h"
+
+#include "tessera/base/Diag.h"
+#include "tessera/base/File.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace tessera::tune {
+
+using Json = nlohmann::json;
+
+static constexpr const char *baseline = "baseline";
+
+std::string measurementsJson(const Measurements &measurements) {
+  Json costs = Json::object();
+  for (const auto &[name, cost] : measurements.costs)
+    costs[name] = {
+        {"time_us", cost.microseconds}, {"energy_j", cost.joules}, {"energy_source", cost.energySource}};
+  return Json{{"version", 1},
+              {"program", measurements.program},
+              {"machine", measurements.machine},
+              {"configurations", costs}}
+             .dump(1) +
+         "\n";
+}
+
+Result<Measurements> parseMeasurements(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto is = [](const Json &object, const char *name, bool (Json::*kind)() const noexcept) {
+    auto at = object.find(name);
+    return at != object.end() && ((*at).*kind)();
+  };
+  const auto damaged = [](const char *what) {
+    return fail(StatusCode::Corrupt, "measurements: ", what, " is missing or wrong");
+  };
+  if (!json.is_object())
+    return fail(StatusCode::Corrupt, "measurements: not a JSON object");
+  if (!is(json, "version", &Json::is_number_integer) || json["version"] != 1)
+    return damaged("'version' 1");
+  if (!is(json, "program", &Json::is_string) || !is(json, "machine", &Json::is_string))
+    return damaged("'program' or 'machine'");
+  if (!is(json, "configurations", &Json::is_object))
+    return damaged("'configurations'");
+  Measurements all{json["program"], json["machine"], {}};
+  for (const auto &[name, cost] : json["configurations"].items()) {
+    if (!cost.is_object() || !is(cost, "time_us", &Json::is_number) ||
+        !is(cost, "energy_j", &Json::is_number) || !is(cost, "energy_source", &Json::is_string) ||
+        !(cost["time_us"].get<double>() > 0) || !std::isfinite(cost["time_us"].get<double>()))
+      return damaged("the cost of a configuration");
+    all.costs[name] = {cost["time_us"], cost["energy_j"], cost["energy_source"]};
+  }
+  if (!all.costs.count(baseline))
+    return damaged("'baseline'");
+  return all;
+}
+
+Result<Measurements> readMeasurements(const std::string &path, const Curve &curve,
+                                      const std::string &machine) {
+  TESSERA_ASSIGN(const auto file, MappedFile::open(path));
+  const auto bytes = file->bytes();
+  Result<Measurements> own = parseMeasurements({reinterpret_cast<const char *>(bytes.data()), bytes.size()});
+  if (!own.ok())
+    return own.status().withContext(concat("'", path, "'"));
+  if (own->program != curve.program)
+    return fail(StatusCode::InvalidArgument, "'", path, "' was measured with another version of the program");
+  if (own->machine != machine)
+    return fail(StatusCode::InvalidArgument, "'", path, "' was measured on ", own->machine, ", but this is ",
+                machine);
+  return own;
+}
+
+void addMeasurements(Measurements &all, const Measurements &other) {
+  if (all.costs.empty()) {
+    all = other;
+    return;
+  }
+  const double scale = all.costs.at(baseline).microseconds / other.costs.at(baseline).microseconds;
+  for (const auto &[name, cost] : other.costs)
+    all.costs.try_emplace(name, Cost{cost.microseconds * scale, cost.joules, cost.energySource});
+}
+
+std::vector<const Configuration *> partOf(std::span<const Configuration *const> within, int64_t number,
+                                          int64_t count) {
+  std::vector<const Configuration *> part;
+  for (size_t i = 0; i < within.size(); ++i)
+    if (i == 0 || static_cast<int64_t>(i - 1) % count == number - 1)
+      part.push_back(within[i]);
+  return part;
+}
+
+} // namespace tessera::tune
