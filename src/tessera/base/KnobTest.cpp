@@ -35,6 +35,10 @@ TEST(Knob, ReadsAndPrints) {
                            "winograd:4",
                            "promise:3",
                            "reuse:3/4@1",
+                           "version:2",
+                           "stale:3",
+                           "bit-errors:1e-06",
+                           "bit-errors:0.25",
                            "int8+perforate-rows:1/2@1",
                            "bf16+low-rank:32"}) {
     Result<Knob> knob = Knob::parse(text);
@@ -80,6 +84,10 @@ TEST(Knob, RefusesOthers) {
                            "winograd:3",
                            "winograd",
                            "promise:8",
+                           "version:0",
+                           "stale:9",
+                           "bit-errors:1",
+                           "bit-errors:0",
                            "reuse:1/2@0",
                            "reuse:2/3@2",
                            "low-rank:99999999999999999999"})
