@@ -31,6 +31,19 @@ def load(name):
     return module
 
 
+def results_path(date):
+    """The day's file of this machine; another machine of the same name has one of its own."""
+    number = 1
+    while True:
+        path = os.path.join(HERE, "results", f"{date}-{platform.node()}{f'-{number}' if number > 1 else ''}.json")
+        if not os.path.exists(path):
+            return path
+        with open(path) as f:
+            if json.load(f)["machine"]["cpu"] == measure.machine()["cpu"]:
+                return path
+        number += 1
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1][7:], description=__doc__.split("\n\n")[0])
     parser.add_argument("suite")
@@ -64,8 +77,7 @@ def main():
     part = any(left_out) or getattr(options, "clock", "wall") != "wall" or getattr(options, "batches", "1,16") != "1,16" or options.threads != [1, 2]
     if part:  # part of a suite is for looking at, not for the record
         return 1 if failures else 0
-    date = datetime.date.today().isoformat()
-    path = os.path.join(HERE, "results", f"{date}-{platform.node()}.json")
+    path = results_path(datetime.date.today().isoformat())
     if getattr(options, "cpu", ""):  # beside the machine's own rows
         measure.record(path, rows)
         return 1 if failures else 0

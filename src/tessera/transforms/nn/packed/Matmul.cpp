@@ -93,6 +93,7 @@ LogicalResult packed::lowerMatmul(RewriterBase &rewriter, PackedMatmulOp op, con
   panels = ceilDiv(total, lanes);
   int64_t full = ragged ? panels - 1 : panels, groups = full / t.blocks, single = full % t.blocks;
   int64_t tasks = groups + single + (ragged ? 1 : 0);
+  const bool isF32 = typeOf(op.getX()).getElementType().isF32();
   g.tasks({rewriter.getIndexAttr(tasks)}, [&](ValueRange ids) {
     // By tiles where that is possible and there are enough rows, otherwise by vectors.
     auto choose = [&](Value panel, int64_t blocks, int64_t valid, function_ref<void()> vectors) {
@@ -105,9 +106,19 @@ LogicalResult packed::lowerMatmul(RewriterBase &rewriter, PackedMatmulOp op, con
     };
     auto rows = [&](Value panel, int64_t blocks) {
       choose(panel, blocks, blocks * lanes, [&] {
-        Value whole = g.mul(g.div(batch, t.rows), t.rows);
-        g.each(g.index(0), whole, t.rows, [&](Value row) { tile(row, panel, t.rows, blocks); });
-        g.each(whole, batch, 1, [&](Value row) { tile(row, panel, 1, blocks); });
+        Value done = g.index(0);
+        auto upTo = [&](int64_t rows, int64_t width) {
+          Value whole = g.mul(g.div(batch, rows), rows);
+          for (int64_t k = 0; k < blocks; k += width)
+            g.each(done, whole, rows, [&](Value row) { tile(row, g.add(panel, k), rows, width); });
+          done = whole;
+        };
+        // Each tile of rows reads the weights of its blocks from the second cache again: as many sums of
+        // twice the rows and half the blocks ask it for half as much.
+        if (isF32 && blocks == 4 && t.rows == 4)
+          upTo(2 * t.rows, blocks / 2);
+        upTo(t.rows, blocks);
+        upTo(1, blocks);
       });
     };
     if (groups)
