@@ -7,6 +7,7 @@
 #include "tessera/base/CpuInfo.h"
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
+#include "tessera/driver/Components.h"
 #include "tessera/driver/Knobs.h"
 #include "tessera/ir/nn/Nn.h"
 #include "tessera/transforms/nn/knobs/Knobs.h"
@@ -113,16 +114,15 @@ static Result<std::vector<tune::Cost>> measure(Session &session, const Portable 
 }
 
 // What machines must have in common to share measurements.
-static std::string machineKind(const Installed &installed) {
-  const auto meta = nlohmann::json::parse(installed.meta);
-  return concat(meta.at("triple").get<std::string>(), " ", meta.at("cpu").get<std::string>(), " with ",
-                cpuInfo().cores, " processors");
+static std::string machineKind(const InstallOptions &options) {
+  const TargetInfo machine = findTarget("cpu")->info(options.target);
+  return concat(machine.triple, " ", machine.cpu, " with ", cpuInfo().cores, " processors");
 }
 
-static tune::Measurements collect(const tune::Curve &curve, const Installed &installed,
+static tune::Measurements collect(const tune::Curve &curve, const InstallOptions &options,
                                   ArrayRef<const tune::Configuration *> configurations,
                                   ArrayRef<tune::Cost> costs) {
-  tune::Measurements own{curve.program, machineKind(installed), {}};
+  tune::Measurements own{curve.program, machineKind(options), {}};
   for (size_t i = 0; i < costs.size(); ++i)
     own.costs[configurations[i]->name] = costs[i];
   return own;
@@ -135,13 +135,9 @@ static Result<std::vector<tune::Cost>> shareMeasuring(Session &session, const Po
                                                       const InstallOptions &options, const Sharing &sharing,
                                                       const std::string &out, Installed &installed) {
   tune::Measurements all;
-  if (!sharing.files.empty()) {
-    // Nothing says what this machine is but a program made for it.
-    TESSERA_TRY(compileConfigurations(session, exact, curve, within.take_front(1), options, installed));
-    for (const std::string &path : sharing.files) {
-      TESSERA_ASSIGN(tune::Measurements other, tune::readMeasurements(path, curve, machineKind(installed)));
-      tune::addMeasurements(all, other);
-    }
+  for (const std::string &path : sharing.files) {
+    TESSERA_ASSIGN(tune::Measurements other, tune::readMeasurements(path, curve, machineKind(options)));
+    tune::addMeasurements(all, other);
   }
   SmallVector<const tune::Configuration *> missing = {within[0]};
   for (const tune::Configuration *c : within.drop_front())
@@ -150,7 +146,7 @@ static Result<std::vector<tune::Cost>> shareMeasuring(Session &session, const Po
   if (all.costs.empty() || missing.size() > 1) {
     TESSERA_ASSIGN(std::vector<tune::Cost> costs,
                    measure(session, exact, curve, missing, options, out, installed));
-    tune::addMeasurements(all, collect(curve, installed, missing, costs));
+    tune::addMeasurements(all, collect(curve, options, missing, costs));
   }
   std::vector<tune::Cost> costs;
   for (const tune::Configuration *c : within)
@@ -178,7 +174,7 @@ Status cli::installTuned(const std::string &in, const std::string &out, const In
     const std::vector<const tune::Configuration *> part = tune::partOf(within, sharing.part, sharing.parts);
     TESSERA_ASSIGN(std::vector<tune::Cost> costs,
                    measure(session, exact, *curve, part, options, out, installed));
-    const tune::Measurements own = collect(*curve, installed, part, costs);
+    const tune::Measurements own = collect(*curve, options, part, costs);
     TESSERA_TRY(writeFile(out, std::string_view(tune::measurementsJson(own))));
     std::printf("%s: %zu of %zu configurations measured on %s\n", out.c_str(), part.size(), within.size(),
                 own.machine.c_str());

@@ -53,8 +53,7 @@ private:
     at = op;
     use = what;
   }
-  // Of an operation that takes elements out of, or puts them into, operand `container`: the ones from `first`
-  // on are places.
+  // Of an operation that takes elements out or puts them in: its operands from `first` on are places.
   bool isPlace(Operation *op, unsigned operand, unsigned first) {
     if (operand < first)
       return false;
