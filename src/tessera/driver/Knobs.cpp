@@ -186,17 +186,13 @@ nlohmann::json tessera::listTunable(ModuleOp module) {
       list.back()["range"] = {range->first, range->second};
   }
   for (dfg::NodeOp node : nodesOnce(module)) {
-    double cost = graph::instanceCost(node);
     nlohmann::json knobs = nlohmann::json::object();
-    for (const Knob &knob : dfg::listKnobs(node)) {
-      // What is left out is filled in by about five operations.
-      double left = knob.skipsRows() ? static_cast<double>(knob.skip) / static_cast<double>(knob.rate) : 0;
-      knobs[knob.str()] = (1 - left) * cost + (left > 0 ? 5 : 0);
-    }
+    for (const Knob &knob : dfg::listKnobs(node))
+      knobs[knob.str()] = graph::knobCost(node, knob);
     list.push_back({{"name", node.getName().str()},
                     {"kind", "node"},
                     {"shape", describeShape(node)},
-                    {"flops", cost},
+                    {"flops", graph::instanceCost(node)},
                     {"knob", dfg::knobOf(node).str()},
                     {"knobs", std::move(knobs)}});
   }

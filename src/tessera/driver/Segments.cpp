@@ -42,13 +42,38 @@ static SmallVector<Knob> selectKnobs(Operation *op, ArrayRef<std::string> patter
   return knobs;
 }
 
-// Sums of activations, which follow the operation in front of them (tune::Segment), if that is asked for.
-static SmallVector<Operation *> sumsOf(ArrayRef<Operation *> piece, ArrayRef<std::string> patterns) {
-  SmallVector<Operation *> sums;
-  Knob half{Knob::Precision::BF16};
+namespace {
+
+struct SumOfPiece {
+  Operation *op;
+  Operation *reader; ///< the layer that reads what waits for the sum, if it can do so in bytes
+  tune::Segment::Sum knobs;
+};
+
+} // namespace
+
+static Operation *findReader(nn::BinaryOp sum, ArrayRef<std::string> patterns) {
+  Value waiting = sum.getRangedOperand();
+  for (Operation *user : waiting.getUsers()) {
+    auto layer = dyn_cast<nn::TunableOp>(user);
+    if (layer && layer.getRangedOperand() == waiting &&
+        llvm::any_of(selectKnobs(user, patterns), [](const Knob &knob) { return knob.isBytes(); }))
+      return user;
+  }
+  return nullptr;
+}
+
+// Sums of activations, which follow the operation in front of them, as far as that is asked for. In bytes
+// only where a layer reads the same bytes: stored twice, in two forms, they would cost more than they save.
+static SmallVector<SumOfPiece> sumsOf(ArrayRef<Operation *> piece, ArrayRef<std::string> patterns) {
+  SmallVector<SumOfPiece> sums;
+  const Knob half{Knob::Precision::BF16}, bytes{Knob::Precision::Int8};
   for (Operation *op : piece.drop_front())
-    if (auto sum = dyn_cast<nn::BinaryOp>(op); sum && sum.hasKnob(half) && matchesAny(half, patterns))
-      sums.push_back(op);
+    if (auto sum = dyn_cast<nn::BinaryOp>(op); sum && sum.hasKnob(half)) {
+      Operation *reader = matchesAny(bytes, patterns) ? findReader(sum, patterns) : nullptr;
+      const std::string narrow = matchesAny(half, patterns) ? half.str() : "";
+      sums.push_back({op, reader, {nn::nameOf(op).str(), narrow, reader ? bytes.str() : narrow}});
+    }
   return sums;
 }
 
@@ -175,8 +200,8 @@ FailureOr<tune::Network> tessera::describeNetwork(Portable &program, ArrayRef<st
           segment.knobs.push_back(knob.str());
           segment.work.push_back(op.getKnobCost(knob));
         }
-      for (Operation *sum : sumsOf(pieces.ops[piece], patterns))
-        segment.sums.push_back(nn::nameOf(sum).str());
+      for (SumOfPiece &sum : sumsOf(pieces.ops[piece], patterns))
+        segment.sums.push_back(std::move(sum.knobs));
     }
     network.segments.push_back(std::move(segment));
   }
@@ -223,13 +248,17 @@ static void emitPiece(OpBuilder &b, Pieces &pieces, ArrayRef<std::string> patter
   dfg::YieldOp::create(b, loc, results);
   if (knob == Knob().str())
     return;
-  Operation *first = map.lookup(pieces.ops[piece].front()->getResult(0)).getDefiningOp();
-  first->setAttr(nn::knobAttr, b.getStringAttr(knob));
-  if (auto it = ranges.find(nn::nameOf(first).str()); it != ranges.end())
-    first->setAttr(nn::rangeAttr, b.getDenseF32ArrayAttr({it->second.first, it->second.second}));
-  if (std::string narrow = tune::Segment::knobOfSums(knob); !narrow.empty())
-    for (Operation *sum : sumsOf(pieces.ops[piece], patterns))
-      map.lookup(sum->getResult(0)).getDefiningOp()->setAttr(nn::knobAttr, b.getStringAttr(narrow));
+  auto give = [&](Operation *op, const std::string &own, Operation *ranged) {
+    Operation *copy = map.lookup(op->getResult(0)).getDefiningOp();
+    copy->setAttr(nn::knobAttr, b.getStringAttr(own));
+    if (auto it = ranges.find(ranged ? nn::nameOf(ranged).str() : ""); it != ranges.end())
+      copy->setAttr(nn::rangeAttr, b.getDenseF32ArrayAttr({it->second.first, it->second.second}));
+  };
+  Operation *first = pieces.ops[piece].front();
+  give(first, knob, first);
+  for (const SumOfPiece &sum : sumsOf(pieces.ops[piece], patterns))
+    if (const std::string &own = sum.knobs.knobBeside(knob); !own.empty())
+      give(sum.op, own, sum.reader);
 }
 
 FailureOr<Portable> tessera::cutNetwork(Portable &program, ArrayRef<std::string> patterns,

@@ -4,8 +4,6 @@
 // they can be read and advance, otherwise by a stated model. Each figure says which of the two it is.
 #pragma once
 
-#include "tessera/runtime/Device.h"
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -35,10 +33,10 @@ private:
   std::string reason;
 };
 
-/// Energy by arithmetic, memory traffic and time. Figures of a model, not of this machine.
+/// Energy of a processor by arithmetic, memory traffic and time. Figures of a model, not of this machine.
 struct EnergyModel {
-  double joulesPerFlop = DeviceInfo().joulesPerFlop;
-  double joulesPerByte = DeviceInfo().joulesPerByte;
+  double joulesPerFlop = 5e-11;
+  double joulesPerByte = 2e-10;
   double wattsPerThread = 2; ///< While the program runs, whatever it does.
 
   double joules(double flops, double bytes, double seconds, unsigned threads) const {

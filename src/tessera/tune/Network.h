@@ -34,12 +34,20 @@ struct Segment {
   std::vector<double> work;             ///< of each knob: arithmetic in units of f32, whatever the machine
   std::optional<std::pair<float, float>> range; ///< of the activation, where the program knows it
   std::optional<Demand> demand;                 ///< the same
-  std::vector<std::string> sums; ///< behind the operation; what waits for them is narrow when it computes so
 
-  /// What they are given when the operation has this knob; "" for nothing.
-  static std::string knobOfSums(const std::string &knob) {
-    return knob.starts_with("bf16") || knob.starts_with("int8") || knob.starts_with("int7") ? "bf16" : "";
-  }
+  /// A sum of activations behind the operation: what waits for it in memory is narrow when the operation is.
+  struct Sum {
+    std::string name;
+    std::string half, bytes; ///< its knob beside one in bf16, and beside one in bytes; "" for none
+
+    const std::string &knobBeside(const std::string &knob) const {
+      static const std::string none;
+      return knob.starts_with("bf16")                               ? half
+             : knob.starts_with("int8") || knob.starts_with("int7") ? bytes
+                                                                    : none;
+    }
+  };
+  std::vector<Sum> sums;
 };
 
 struct Network {

@@ -177,8 +177,8 @@ Result<std::vector<uint16_t>> Tuner::compileVariants(size_t segment) {
   return available;
 }
 
-static constexpr std::string_view bytes[] = {"int8", "int7"};
-static bool isPlainBytes(std::string_view knob) { return std::ranges::find(bytes, knob) != std::end(bytes); }
+static bool isBytes(std::string_view knob) { return knob.starts_with("int8") || knob.starts_with("int7"); }
+static bool isPlainBytes(std::string_view knob) { return isBytes(knob) && knob.size() == 4; }
 
 Status Tuner::profileSegment(size_t segment) {
   const Segment &info = network.segments[segment];
@@ -272,19 +272,32 @@ static int64_t countApproximated(std::span<const uint16_t> picks) {
   return static_cast<int64_t>(picks.size()) - std::count(picks.begin(), picks.end(), 0);
 }
 
-// The same in bytes wherever there is nothing narrower: costs of single pieces do not see that neighbours of
-// one precision pass their values on as they are.
-Point Tuner::narrowed(Point point) const {
-  for (size_t i = 0; i < point.picks.size(); ++i) {
-    const std::vector<Choice> &choices = input.operations[i].choices;
-    const std::string knob = choices[point.picks[i]].knob;
-    const bool isExact = point.picks[i] == 0;
-    for (size_t c = 1; c < choices.size(); ++c)
-      for (std::string_view narrow : bytes)
-        if (choices[c].knob == (isExact ? std::string(narrow) : concat(narrow, "+", knob)))
-          point.picks[i] = static_cast<uint16_t>(c);
-  }
-  return point;
+// Null where an operation cannot be computed in bytes.
+static const Choice *plainBytes(const Operation &op) {
+  auto found = std::ranges::find_if(op.choices, [](const Choice &c) { return isPlainBytes(c.knob); });
+  return found == op.choices.end() ? nullptr : &*found;
+}
+
+// Costs of single pieces compare knobs of one precision well, but not precisions: each piece converts its
+// operand and its result, which neighbours of one precision do not. Here bytes cost half of anything else.
+SearchInput Tuner::preferBytes() const {
+  SearchInput preferring = input;
+  for (Operation &op : preferring.operations)
+    if (const Choice *bytes = plainBytes(op))
+      for (const double least = bytes->cost; Choice &choice : op.choices)
+        if (!isBytes(choice.knob))
+          choice.cost = 2 * std::max(choice.cost, least);
+  return preferring;
+}
+
+bool Tuner::isInBytes(std::span<const uint16_t> picks) const {
+  int64_t all = 0, others = 0;
+  for (size_t i = 0; i < picks.size(); ++i)
+    if (const Operation &op = input.operations[i]; plainBytes(op)) {
+      ++all;
+      others += !isBytes(op.choices[picks[i]].knob);
+    }
+  return all > 0 && 8 * others <= all;
 }
 
 Status Tuner::search() {
@@ -315,16 +328,20 @@ Status Tuner::search() {
     corrected.observe(model->predict(tried[i]).loss(), countApproximated(tried[i]), losses[i]);
   tell(concat("changes of outputs add up with the factor ", number(model->scale())));
 
-  front = timed(input);
+  front = timed(preferBytes());
   std::vector<Point> points = spread(front, static_cast<size_t>(options.candidates));
+  auto add = [&](const SearchInput &in, int64_t share) {
+    for (Point &p : spread(timed(in), static_cast<size_t>(std::max<int64_t>(1, options.candidates / share))))
+      points.push_back(std::move(p));
+  };
+  add(input, 2);
   // The same with costs that know no machine, for those that this one is not.
   SearchInput portable = input;
   for (size_t i = 0; i < portable.operations.size(); ++i)
     for (size_t c = 0; c < portable.operations[i].choices.size(); ++c)
       portable.operations[i].choices[c].cost =
           network.segments[i].work.empty() ? 0 : network.segments[i].work[knobs[i][c]];
-  for (Point &p : spread(timed(portable), static_cast<size_t>(std::max<int64_t>(1, options.candidates / 4))))
-    points.push_back(std::move(p));
+  add(portable, 4);
   // Plain conversions: one precision for all, as other tools make them.
   for (const std::string knob : {"int8", "int7", "bf16"}) {
     Point plain;
@@ -335,8 +352,6 @@ Status Tuner::search() {
           plain.picks[i] = static_cast<uint16_t>(c);
     points.push_back(std::move(plain));
   }
-  for (size_t i = 0, count = points.size(); i < count; ++i)
-    points.push_back(narrowed(points[i]));
   double error = 0;
   int64_t predicted = 0; // on the front: plain conversions may be far beyond it
   for (const Point &p : points) {

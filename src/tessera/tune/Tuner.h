@@ -80,7 +80,11 @@ private:
   Result<std::vector<uint16_t>> compileVariants(size_t segment);
   Status costsOf(size_t segment, std::span<const uint16_t> available, std::vector<double> &microseconds);
   Status search();
-  Point narrowed(Point point) const;
+  SearchInput preferBytes() const;
+  /// But for few operations.
+  bool isInBytes(std::span<const uint16_t> picks) const;
+  bool isBeaten(const Candidate &candidate, double share,
+                const std::function<bool(const Candidate &)> &) const;
   Candidate candidateOf(const std::vector<uint16_t> &picks) const;
   std::vector<Candidate> nearGoal(double goal) const;
   Result<double> measureOnProfile(std::span<const uint16_t> picks);
@@ -111,7 +115,7 @@ private:
   std::vector<std::vector<KnobRecord>> records; ///< of each segment, as in `input`
   std::vector<std::vector<uint16_t>> knobs;     ///< of each choice: its index in the segment's list
   std::vector<double> exactMicroseconds;        ///< of each segment
-  std::vector<Point> front;                     ///< as predicted
+  std::vector<Point> front;                     ///< as predicted, of what prefers bytes
   std::vector<Candidate> candidates;
   Curve::Tuning cost;
   std::vector<uint8_t> exactRight; ///< on the held-back samples

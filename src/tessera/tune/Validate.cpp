@@ -39,6 +39,17 @@ Status Tuner::validateOn(Candidate &candidate, const Items &items, const std::st
   return Status();
 }
 
+// Another candidate takes less than this share of its time and has no larger loss. Costs of pieces do not
+// compare precisions, so that only candidates of the same kind are asked.
+bool Tuner::isBeaten(const Candidate &candidate, double share,
+                     const std::function<bool(const Candidate &)> &isNoWorse) const {
+  const bool bytes = isInBytes(candidate.picks);
+  return std::ranges::any_of(candidates, [&](const Candidate &other) {
+    return &other != &candidate && other.cost < share * candidate.cost && isInBytes(other.picks) == bytes &&
+           isNoWorse(other);
+  });
+}
+
 // Races: a quarter of the samples decides who is worth the rest.
 Status Tuner::validate() {
   std::vector<int32_t> labels;
@@ -65,10 +76,8 @@ Status Tuner::validate() {
   for (Candidate &c : candidates) {
     const PairedLoss &m = c.measured;
     const double deviation = std::sqrt(double(m.lost + m.won) + 1) / double(m.count);
-    c.dropped = m.loss() - z * deviation > options.maxLoss / 100;
-    for (const Candidate &other : candidates)
-      c.dropped = c.dropped || (&other != &c && other.cost < 0.9 * c.cost &&
-                                other.measured.loss() + deviation <= m.loss());
+    auto isBetter = [&](const Candidate &other) { return other.measured.loss() + deviation <= m.loss(); };
+    c.dropped = m.loss() - z * deviation > options.maxLoss / 100 || isBeaten(c, 0.9, isBetter);
   }
   for (Candidate &c : candidates)
     if (!c.dropped)
@@ -90,13 +99,13 @@ Status Tuner::validate() {
 // Configurations of the predicted front that are faster than the fastest one found to keep the goal, and may
 // keep it too by what validation has shown of predictions so far; those that spend most of it.
 std::vector<Tuner::Candidate> Tuner::nearGoal(double goal) const {
-  double fastest = 1, predicted = 0, measured = 0, changed = 0;
+  double fastest[2] = {1, 1}, predicted = 0, measured = 0, changed = 0; // fastest: of either kind
   int64_t count = 0;
   for (const Candidate &c : candidates) {
     if (c.dropped)
       continue;
     if (c.measured.upperBound(options.confidence) <= goal)
-      fastest = std::min(fastest, c.cost);
+      fastest[isInBytes(c.picks)] = std::min(fastest[isInBytes(c.picks)], c.cost);
     predicted += std::max(0.0, c.predicted.loss);
     measured += std::max(0.0, c.measured.loss());
     changed += double(c.measured.lost + c.measured.won) / double(c.measured.count);
@@ -109,9 +118,9 @@ std::vector<Tuner::Candidate> Tuner::nearGoal(double goal) const {
                                 std::max(goal, changed / double(count)), options.confidence);
   std::vector<Candidate> found;
   for (const Point &p : front) {
-    Candidate c = candidateOf(narrowed(p).picks);
+    Candidate c = candidateOf(p.picks);
     auto same = [&](const Candidate &other) { return other.picks == c.picks; };
-    if (c.cost < 0.98 * fastest && scale * c.predicted.loss <= most &&
+    if (c.cost < 0.98 * fastest[isInBytes(c.picks)] && scale * c.predicted.loss <= most &&
         std::none_of(candidates.begin(), candidates.end(), same) &&
         std::none_of(found.begin(), found.end(), same))
       found.push_back(std::move(c));
@@ -131,9 +140,9 @@ Configuration Tuner::describe(const Candidate &candidate) const {
       const Segment &segment = network.segments[i];
       const std::string &knob = input.operations[i].choices[candidate.picks[i]].knob;
       c.knobs[segment.name] = knob;
-      if (const std::string narrow = Segment::knobOfSums(knob); !narrow.empty())
-        for (const std::string &sum : segment.sums)
-          c.knobs[sum] = narrow;
+      for (const Segment::Sum &sum : segment.sums)
+        if (const std::string &narrow = sum.knobBeside(knob); !narrow.empty())
+          c.knobs[sum.name] = narrow;
     }
   const double z = normalQuantile(0.5 + options.confidence / 2);
   const double before = 100 * share(model->exactCorrect());
@@ -185,12 +194,11 @@ Curve Tuner::curve() const {
   for (const Candidate &c : candidates) {
     if (c.dropped || c.measured.loss() > options.maxLoss / 100)
       continue;
-    bool beaten = false;
-    for (const Candidate &other : candidates)
-      beaten = beaten ||
-               (!other.dropped && &other != &c && other.cost < 0.93 * c.cost &&
-                other.measured.upperBound(options.confidence) <= c.measured.upperBound(options.confidence));
-    if (!beaten)
+    const double most = c.measured.upperBound(options.confidence);
+    auto isSafer = [&](const Candidate &other) {
+      return !other.dropped && other.measured.upperBound(options.confidence) <= most;
+    };
+    if (!isBeaten(c, 0.93, isSafer))
       kept.push_back(&c);
   }
   std::sort(kept.begin(), kept.end(), [](const Candidate *a, const Candidate *b) {

@@ -495,3 +495,34 @@ func.func @main() {
   %o = dfg.wait %r : i32
   return
 }
+// -----
+// UNVERIFIED: the verifier refuses this
+// ERROR: has a version that is no graph
+dfg.graph @g() -> (y: tensor<4xf32>) {
+  %n = arith.constant 4 : index
+  %y = dfg.node @a grid(%i = %n) () -> tensor<4xf32> attributes {dfg.versions = [@h], dfg.knob = "version:1"} {
+    %one = arith.constant 1.0 : f32
+    dfg.yield %one : f32
+  }
+  dfg.return %y : tensor<4xf32>
+}
+func.func @main() {
+  %r = dfg.launch @g()
+  %y = dfg.wait %r : tensor<4xf32>
+  return
+}
+// -----
+// ERROR: has a 'dfg.first' that the oracle cannot represent
+dfg.graph @g() -> (y: tensor<4xf32>) {
+  %n = arith.constant 4 : index
+  %y = dfg.node @a grid(%i = %n) () -> tensor<4xf32> attributes {dfg.approximate, dfg.first = [dense_resource<none> : tensor<4xf32>], dfg.knob = "stale:1"} {
+    %one = arith.constant 1.0 : f32
+    dfg.yield %one : f32
+  }
+  dfg.return %y : tensor<4xf32>
+}
+func.func @main() {
+  %r = dfg.launch @g()
+  %y = dfg.wait %r : tensor<4xf32>
+  return
+}

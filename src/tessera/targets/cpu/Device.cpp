@@ -7,6 +7,7 @@
 #include "tessera/base/Diag.h"
 #include "tessera/base/ThreadPool.h"
 #include "tessera/runtime/Arena.h"
+#include "tessera/runtime/Energy.h"
 #include "tessera/runtime/Run.h"
 
 #include <cstdlib>
@@ -31,8 +32,8 @@ public:
     deviceInfo.copyBytesPerSecond = 1e10;
     deviceInfo.copyLatency = 0;
     deviceInfo.launchLatency = 1e-6;
-    deviceInfo.joulesPerFlop = 5e-11;
-    deviceInfo.joulesPerByte = 2e-10;
+    deviceInfo.joulesPerFlop = EnergyModel().joulesPerFlop;
+    deviceInfo.joulesPerByte = EnergyModel().joulesPerByte;
   }
 
   const DeviceInfo &info() const override { return deviceInfo; }

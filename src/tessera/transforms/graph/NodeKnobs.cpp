@@ -23,6 +23,27 @@ SmallVector<NodeOp> graph::tunableNodes(Operation *root) {
 
 double graph::instanceCost(NodeOp node) { return bodyCost(node.getBodyBlock()); }
 
+// As `tripCount` takes it for loops, an extent that is not known counts as 16.
+static double countInstances(NodeOp node) {
+  double count = 1;
+  for (Value extent : node.getGrid())
+    count *= static_cast<double>(getConstantIntValue(extent).value_or(16));
+  return std::max(count, 1.0);
+}
+
+double graph::knobCost(NodeOp node, const Knob &knob) {
+  if (knob.structure == Knob::Structure::Version) {
+    double sum = 0;
+    auto version = SymbolTable::lookupNearestSymbolFrom<GraphOp>(node, versionOf(node, knob.value));
+    for (NodeOp part : version.getOps<NodeOp>())
+      sum += instanceCost(part) * countInstances(part);
+    return sum / countInstances(node);
+  }
+  const double left = knob.rate ? static_cast<double>(knob.skip) / static_cast<double>(knob.rate) : 0;
+  // Rows that are left out are filled in by about five operations.
+  return (1 - left) * instanceCost(node) + (knob.skipsRows() ? 5 : 0);
+}
+
 // What is left out of one node is filled in where another one reads it that is perforated itself: it reads
 // few rows, so that storing all of them would cost more than computing some of them twice.
 static void fuseFills(RewriterBase &rewriter, MutableArrayRef<PerforatedNode> perforated) {

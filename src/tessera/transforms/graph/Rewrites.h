@@ -156,6 +156,8 @@ SmallVector<dfg::NodeOp> tunableNodes(Operation *root);
 
 /// Expected operations of one instance.
 double instanceCost(dfg::NodeOp node);
+/// Those of one instance in the mean when the node has this knob.
+double knobCost(dfg::NodeOp node, const Knob &knob);
 
 /// Puts a configuration onto them ("all" first, names over it); returns what names no node or fits none.
 Result<KnobMap> setNodeKnobs(Operation *root, const KnobMap &knobs);

@@ -247,9 +247,14 @@ double graph::bodyCost(Block *block) {
       cost += tripCount(loop) * (1 + bodyCost(loop.getBody()));
       continue;
     }
+    // Runs once for each element; as for loops, an extent that is not known counts as 16.
+    double times = 1;
+    if (auto generate = dyn_cast<tensor::GenerateOp>(op))
+      for (int64_t extent : generate.getType().getShape())
+        times *= static_cast<double>(ShapedType::isDynamic(extent) ? 16 : extent);
     for (Region &region : op.getRegions())
       for (Block &inner : region)
-        cost += bodyCost(&inner);
+        cost += times * bodyCost(&inner);
     if (op.hasTrait<OpTrait::ConstantLike>() || op.hasTrait<OpTrait::IsTerminator>() || isa<ExtentOp>(op))
       continue;
     cost += dialect == "math" ? 10 : isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp>(op) ? 5 : 1;

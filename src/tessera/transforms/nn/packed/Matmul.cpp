@@ -8,6 +8,12 @@ using namespace tessera;
 using namespace tessera::nn;
 using namespace tessera::nn::packed;
 
+// Each tile of rows reads the weights of its blocks from the second cache again: as many sums of twice the
+// rows and half the blocks ask it for half as much.
+bool packed::hasTallerTiles(PackedMatmulOp op, const Tiles &t) {
+  return t.rows == 4 && t.blocks == 4 && typeOf(op.getX()).getElementType().isF32();
+}
+
 LogicalResult packed::lowerMatmul(RewriterBase &rewriter, PackedMatmulOp op, const Tiles &tiles,
                                   std::string &why) {
   FailureOr<Output> output = Output::follow(rewriter, op, why);
@@ -93,7 +99,7 @@ LogicalResult packed::lowerMatmul(RewriterBase &rewriter, PackedMatmulOp op, con
   panels = ceilDiv(total, lanes);
   int64_t full = ragged ? panels - 1 : panels, groups = full / t.blocks, single = full % t.blocks;
   int64_t tasks = groups + single + (ragged ? 1 : 0);
-  const bool isF32 = typeOf(op.getX()).getElementType().isF32();
+  const bool taller = hasTallerTiles(op, t);
   g.tasks({rewriter.getIndexAttr(tasks)}, [&](ValueRange ids) {
     // By tiles where that is possible and there are enough rows, otherwise by vectors.
     auto choose = [&](Value panel, int64_t blocks, int64_t valid, function_ref<void()> vectors) {
@@ -113,9 +119,7 @@ LogicalResult packed::lowerMatmul(RewriterBase &rewriter, PackedMatmulOp op, con
             g.each(done, whole, rows, [&](Value row) { tile(row, g.add(panel, k), rows, width); });
           done = whole;
         };
-        // Each tile of rows reads the weights of its blocks from the second cache again: as many sums of
-        // twice the rows and half the blocks ask it for half as much.
-        if (isF32 && blocks == 4 && t.rows == 4)
+        if (taller && blocks == t.blocks)
           upTo(2 * t.rows, blocks / 2);
         upTo(t.rows, blocks);
         upTo(1, blocks);

@@ -167,9 +167,10 @@ std::string packed::describe(Operation *op, const Tiles &t) {
       .Case([&](PackedDepthwiseOp) {
         return "depthwise convolution, " + text(t.rows) + "x" + text(t.columns) + " places in registers";
       })
-      .Case([&](PackedMatmulOp) {
-        return "product with packed weights" + by(t.dot) + ", " + text(t.rows) + " rows of " +
-               text(t.blocks) + " blocks in registers";
+      .Case([&](PackedMatmulOp product) {
+        std::string taller = text(2 * t.rows) + " rows of " + text(t.blocks / 2) + " or ";
+        return "product with packed weights" + by(t.dot) + ", " + (hasTallerTiles(product, t) ? taller : "") +
+               text(t.rows) + " rows of " + text(t.blocks) + " blocks in registers";
       })
       .Case([](PackedPoolOp) { return "pool on blocks"; })
       .Case([](PackedMeanOp) { return "mean of planes"; })

@@ -116,5 +116,7 @@ Tiles chooseSparse(PackedSparseOp op, const Machine &machine);
 bool isPointwise(PackedSparseOp op);
 Tiles chooseDepthwise(PackedDepthwiseOp op, const Machine &machine);
 Tiles chooseMatmul(PackedMatmulOp op, const Machine &machine);
+/// Where there are twice the rows of a tile, tiles have twice the rows and half the blocks.
+bool hasTallerTiles(PackedMatmulOp op, const Tiles &tiles);
 
 } // namespace tessera::nn::packed
