@@ -183,4 +183,6 @@ TEST(Goal, FrontIsFasterThanAllMoreExact) {
   auto cost = [](double us) { return Cost{us, 1, "modelled"}; };
   const Cost costs[] = {cost(100), cost(60), cost(59.5), cost(70), cost(30)};
   EXPECT_EQ(trueFront(costs), (std::vector<size_t>{0, 1, 4}));
+  EXPECT_EQ(trueFront(std::span(costs).first(4)), (std::vector<size_t>{0, 1, 2}));
+  EXPECT_EQ(trueFront(std::span(costs).first(1)), (std::vector<size_t>{0}));
 }

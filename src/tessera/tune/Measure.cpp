@@ -154,6 +154,10 @@ std::vector<size_t> trueFront(std::span<const Cost> costs) {
       kept.push_back(i);
       fastest = costs[i].microseconds;
     }
+  auto isFaster = [](const Cost &a, const Cost &b) { return a.microseconds < b.microseconds; };
+  const auto best = static_cast<size_t>(std::ranges::min_element(costs, isFaster) - costs.begin());
+  if (costs[best].microseconds < fastest)
+    kept.push_back(best);
   return kept;
 }
 

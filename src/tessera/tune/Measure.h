@@ -38,7 +38,8 @@ Result<std::vector<Cost>> measureTogether(const std::shared_ptr<const Module> &m
                                           std::span<const std::string> programs, const Curve &curve,
                                           const ProgramOptions &options, double seconds);
 
-/// Of configurations in the order of their loss: those that are faster than all more exact ones.
+/// Of configurations in the order of their loss: those that are clearly faster than all more exact ones, and
+/// the fastest.
 std::vector<size_t> trueFront(std::span<const Cost> costs);
 
 } // namespace tessera::tune

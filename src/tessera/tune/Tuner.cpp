@@ -301,6 +301,14 @@ bool Tuner::isInBytes(std::span<const uint16_t> picks) const {
 }
 
 Status Tuner::search() {
+  auto plain = [&](auto &&isThis) {
+    std::vector<uint16_t> picks(input.operations.size(), 0);
+    for (size_t i = 0; i < picks.size(); ++i)
+      for (size_t c = 1; c < input.operations[i].choices.size(); ++c)
+        if (isThis(input.operations[i].choices[c].knob))
+          picks[i] = static_cast<uint16_t>(c);
+    return picks;
+  };
   input.model = &*model;
   input.corrected = &corrected;
   SearchOptions search;
@@ -328,7 +336,15 @@ Status Tuner::search() {
     corrected.observe(model->predict(tried[i]).loss(), countApproximated(tried[i]), losses[i]);
   tell(concat("changes of outputs add up with the factor ", number(model->scale())));
 
-  front = timed(preferBytes());
+  // Of what prefers bytes, only what is faster than bytes alone: slower ones with more exact operations are
+  // among the others.
+  const SearchInput preferring = preferBytes();
+  const std::vector<uint16_t> bytes = plain([](std::string_view knob) { return isPlainBytes(knob); });
+  double most = 0;
+  for (size_t i = 0; i < bytes.size(); ++i)
+    most += preferring.operations[i].choices[bytes[i]].cost;
+  front = timed(preferring);
+  std::erase_if(front, [&](const Point &p) { return p.cost > 1.001 * most; });
   std::vector<Point> points = spread(front, static_cast<size_t>(options.candidates));
   auto add = [&](const SearchInput &in, int64_t share) {
     for (Point &p : spread(timed(in), static_cast<size_t>(std::max<int64_t>(1, options.candidates / share))))
@@ -343,15 +359,8 @@ Status Tuner::search() {
           network.segments[i].work.empty() ? 0 : network.segments[i].work[knobs[i][c]];
   add(portable, 4);
   // Plain conversions: one precision for all, as other tools make them.
-  for (const std::string knob : {"int8", "int7", "bf16"}) {
-    Point plain;
-    plain.picks.assign(input.operations.size(), 0);
-    for (size_t i = 0; i < plain.picks.size(); ++i)
-      for (size_t c = 1; c < input.operations[i].choices.size(); ++c)
-        if (input.operations[i].choices[c].knob == knob)
-          plain.picks[i] = static_cast<uint16_t>(c);
-    points.push_back(std::move(plain));
-  }
+  points.push_back({bytes});
+  points.push_back({plain([](std::string_view knob) { return knob == "bf16"; })});
   double error = 0;
   int64_t predicted = 0; // on the front: plain conversions may be far beyond it
   for (const Point &p : points) {

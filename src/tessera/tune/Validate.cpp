@@ -97,7 +97,7 @@ Status Tuner::validate() {
 }
 
 // Configurations of the predicted front that are faster than the fastest one found to keep the goal, and may
-// keep it too by what validation has shown of predictions so far; those that spend most of it.
+// keep it too by what validation has shown of predictions so far.
 std::vector<Tuner::Candidate> Tuner::nearGoal(double goal) const {
   double fastest[2] = {1, 1}, predicted = 0, measured = 0, changed = 0; // fastest: of either kind
   int64_t count = 0;
@@ -127,6 +127,11 @@ std::vector<Tuner::Candidate> Tuner::nearGoal(double goal) const {
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const Candidate &a, const Candidate &b) { return a.cost < b.cost; });
+  // The fastest one, and one that will keep the goal more surely.
+  auto sure =
+      std::ranges::find_if(found, [&](const Candidate &c) { return scale * c.predicted.loss <= most / 2; });
+  if (sure != found.end() && sure != found.begin())
+    std::iter_swap(found.begin() + 1, sure);
   constexpr size_t tries = 2;
   if (found.size() > tries)
     found.resize(tries);
