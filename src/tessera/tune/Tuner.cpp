@@ -384,6 +384,7 @@ Tuner::Candidate Tuner::candidateOf(const std::vector<uint16_t> &picks) const {
   Candidate candidate;
   candidate.picks = picks;
   candidate.cost = costOf(picks);
+  candidate.inBytes = isInBytes(picks);
   candidate.predicted = predict(input, picks);
   return candidate;
 }

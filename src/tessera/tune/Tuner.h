@@ -64,7 +64,8 @@ private:
   /// A configuration on its way to the curve.
   struct Candidate {
     std::vector<uint16_t> picks;
-    double cost = 0; ///< of the exact configuration's
+    double cost = 0;      ///< of the exact configuration's
+    bool inBytes = false; ///< but for few operations
     Prediction predicted{};
     PairedLoss measured; ///< on samples that the search did not see
     int64_t right = 0;
@@ -81,7 +82,6 @@ private:
   Status costsOf(size_t segment, std::span<const uint16_t> available, std::vector<double> &microseconds);
   Status search();
   SearchInput preferBytes() const;
-  /// But for few operations.
   bool isInBytes(std::span<const uint16_t> picks) const;
   bool isBeaten(const Candidate &candidate, double share,
                 const std::function<bool(const Candidate &)> &) const;

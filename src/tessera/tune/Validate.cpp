@@ -43,10 +43,9 @@ Status Tuner::validateOn(Candidate &candidate, const Items &items, const std::st
 // compare precisions, so that only candidates of the same kind are asked.
 bool Tuner::isBeaten(const Candidate &candidate, double share,
                      const std::function<bool(const Candidate &)> &isNoWorse) const {
-  const bool bytes = isInBytes(candidate.picks);
   return std::ranges::any_of(candidates, [&](const Candidate &other) {
-    return &other != &candidate && other.cost < share * candidate.cost && isInBytes(other.picks) == bytes &&
-           isNoWorse(other);
+    return &other != &candidate && other.cost < share * candidate.cost &&
+           other.inBytes == candidate.inBytes && isNoWorse(other);
   });
 }
 
@@ -105,7 +104,7 @@ std::vector<Tuner::Candidate> Tuner::nearGoal(double goal) const {
     if (c.dropped)
       continue;
     if (c.measured.upperBound(options.confidence) <= goal)
-      fastest[isInBytes(c.picks)] = std::min(fastest[isInBytes(c.picks)], c.cost);
+      fastest[c.inBytes] = std::min(fastest[c.inBytes], c.cost);
     predicted += std::max(0.0, c.predicted.loss);
     measured += std::max(0.0, c.measured.loss());
     changed += double(c.measured.lost + c.measured.won) / double(c.measured.count);
@@ -120,7 +119,7 @@ std::vector<Tuner::Candidate> Tuner::nearGoal(double goal) const {
   for (const Point &p : front) {
     Candidate c = candidateOf(p.picks);
     auto same = [&](const Candidate &other) { return other.picks == c.picks; };
-    if (c.cost < 0.98 * fastest[isInBytes(c.picks)] && scale * c.predicted.loss <= most &&
+    if (c.cost < 0.98 * fastest[c.inBytes] && scale * c.predicted.loss <= most &&
         std::none_of(candidates.begin(), candidates.end(), same) &&
         std::none_of(found.begin(), found.end(), same))
       found.push_back(std::move(c));
