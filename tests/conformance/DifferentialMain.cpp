@@ -20,7 +20,8 @@ using namespace tessera::conformance;
 
 namespace {
 struct Options {
-  uint64_t seed = 1, count = 1, extent = 21;
+  uint64_t seed = 1, count = 1;
+  std::vector<int64_t> extents = {21};
   double tolerance = 0;
   bool verbose = false;
   std::vector<std::string> files;
@@ -31,7 +32,7 @@ struct Options {
 static const char *usage = R"(usage: tessera-differential [options] [FILE.mlir…]
 Without files: random programs.
   --seed=N --count=N       the first random program, and how many
-  --extent=N               of files: what open extents and integer inputs are (default 21)
+  --extent=N,…             of files: what open extents and integer inputs are, one after another (default 21)
   --tolerance=X            of files: relative error allowed in float results (default 0: bit for bit)
   --threads=N --device=D --policy=P
   --triple=T --cpu=C --features=F    the machine to install for; default: this one
@@ -40,12 +41,19 @@ Without files: random programs.
   -v                       print each program's name
 )";
 
+static std::vector<int64_t> numbers(StringRef list) {
+  std::vector<int64_t> result;
+  for (StringRef word : llvm::split(list, ','))
+    result.push_back(std::stoll(word.str()));
+  return result;
+}
+
 // Not llvm::cl: lld, which runs in this process, resets all of its options.
 static bool parse(int argc, char **argv, Options &options) {
   std::map<std::string, std::function<void(const std::string &)>> known = {
       {"seed", [&](auto &v) { options.seed = std::stoull(v); }},
       {"count", [&](auto &v) { options.count = std::stoull(v); }},
-      {"extent", [&](auto &v) { options.extent = std::stoull(v); }},
+      {"extent", [&](auto &v) { options.extents = numbers(v); }},
       {"tolerance", [&](auto &v) { options.tolerance = std::stod(v); }},
       {"threads", [&](auto &v) { options.backend.threads = std::stoul(v); }},
       {"run-threads", [&](auto &v) { options.backend.threads = std::stoul(v); }},
@@ -80,9 +88,9 @@ static bool parse(int argc, char **argv, Options &options) {
   return true;
 }
 
-// Inputs for a graph that nobody knows: open extents and integers are `extent`, other elements are random.
-static FailureOr<std::vector<oracle::Array>> makeInputs(dfg::GraphOp graph, const Options &options) {
-  Random random(options.seed);
+// Inputs for a graph that nobody knows: open extents and integers are `open`, other elements are random.
+static std::vector<oracle::Array> makeInputs(dfg::GraphOp graph, int64_t open, uint64_t seed) {
+  Random random(seed);
   std::vector<oracle::Array> inputs;
   for (Type type : graph.getArgumentTypes()) {
     oracle::Array a;
@@ -90,13 +98,13 @@ static FailureOr<std::vector<oracle::Array>> makeInputs(dfg::GraphOp graph, cons
     int64_t count = 1;
     if (auto shaped = dyn_cast<ShapedType>(type))
       for (int64_t extent : shaped.getShape()) {
-        a.shape.push_back(ShapedType::isDynamic(extent) ? int64_t(options.extent) : extent);
+        a.shape.push_back(ShapedType::isDynamic(extent) ? open : extent);
         count *= a.shape.back();
       }
     size_t size = oracle::elementBytes(a.elementType);
     a.bytes.resize(count * size);
     for (int64_t e = 0; e < count; ++e) {
-      uint64_t bits = isa<ShapedType>(type) ? random.next() : options.extent;
+      uint64_t bits = isa<ShapedType>(type) ? random.next() : open;
       if (a.elementType.isInteger(1))
         bits &= 1;
       if (auto number = dyn_cast<FloatType>(a.elementType)) {
@@ -142,13 +150,13 @@ static std::optional<std::string> compareWithin(dfg::GraphOp graph, ArrayRef<ora
   return std::nullopt;
 }
 
-static std::optional<std::string> compareGraph(Session &session, ModuleOp module, dfg::GraphOp graph,
+static std::optional<std::string> compareGraph(const std::string &installed, dfg::GraphOp graph,
                                                ArrayRef<oracle::Array> inputs, const Options &options,
                                                bool &stopped) {
   auto expected = oracle::runGraph(graph, inputs);
   if (failed(expected))
     return "the oracle stopped";
-  auto actual = runInstalled(session, module, graph.getSymName(), inputs, options.backend, &stopped);
+  auto actual = runProgram(installed, graph, inputs, options.backend, &stopped);
   if (stopped)
     return std::nullopt;
   if (failed(actual))
@@ -192,13 +200,21 @@ int main(int argc, char **argv) {
       report(path, "does not parse");
       continue;
     }
+    auto installed = installModule(session, *module, options.backend);
+    if (failed(installed)) {
+      report(path, "was not installed");
+      continue;
+    }
     for (auto graph : module->getOps<dfg::GraphOp>()) {
       if (graph.getSymVisibility() == "private")
         continue;
-      auto inputs = makeInputs(graph, options);
-      bool stopped = false;
-      auto difference = compareGraph(session, *module, graph, *inputs, options, stopped);
-      report(path + " @" + graph.getSymName().str(), difference, stopped);
+      for (int64_t extent : options.extents) {
+        bool stopped = false;
+        auto difference =
+            compareGraph(*installed, graph, makeInputs(graph, extent, options.seed), options, stopped);
+        report(path + " @" + graph.getSymName().str() + ", extent " + std::to_string(extent), difference,
+               stopped);
+      }
     }
   }
   for (uint64_t s = options.seed; options.files.empty() && s < options.seed + options.count; ++s) {
@@ -216,9 +232,14 @@ int main(int argc, char **argv) {
       report(name, "does not parse");
       continue;
     }
+    auto installed = installModule(session, *module, options.backend);
+    if (failed(installed)) {
+      report(name, "was not installed");
+      continue;
+    }
     bool stopped = false;
     auto graph = module->lookupSymbol<dfg::GraphOp>("main");
-    auto difference = compareGraph(session, *module, graph, program.inputs, options, stopped);
+    auto difference = compareGraph(*installed, graph, program.inputs, options, stopped);
     report(name, difference, stopped);
   }
   llvm::outs() << programs << " programs, " << failures << " failures";

@@ -20,13 +20,12 @@
 using namespace tessera;
 using namespace tessera::cli;
 
-static void setRanges(Portable &program, const tune::Curve &curve) {
+void cli::setRanges(Portable &program, const tune::Ranges &ranges) {
   SmallVector<nn::TunableOp> ops = nn::tunableOps(*program.module);
   for (nn::TunableOp op : ops)
-    for (const tune::CurveOperation &known : curve.operations)
-      if (known.name == nn::nameOf(op) && known.range && !nn::rangeOf(op))
-        op->setAttr(nn::rangeAttr,
-                    Builder(op.getContext()).getDenseF32ArrayAttr({known.range->first, known.range->second}));
+    if (auto it = ranges.find(nn::nameOf(op).str()); it != ranges.end() && !nn::rangeOf(op))
+      op->setAttr(nn::rangeAttr,
+                  Builder(op.getContext()).getDenseF32ArrayAttr({it->second.first, it->second.second}));
   // What a layer reads and a sum waits for is one activation.
   for (nn::TunableOp sum : ops)
     if (isa<nn::BinaryOp>(sum.getOperation()) && !nn::rangeOf(sum))
@@ -37,11 +36,19 @@ static void setRanges(Portable &program, const tune::Curve &curve) {
         }
 }
 
+static tune::Ranges rangesOf(const tune::Curve &curve) {
+  tune::Ranges ranges;
+  for (const tune::CurveOperation &op : curve.operations)
+    if (op.range)
+      ranges[op.name] = *op.range;
+  return ranges;
+}
+
 Status cli::setTunedRanges(Portable &program, const std::string &path) {
   TESSERA_ASSIGN(Container file, Container::open(path));
   TESSERA_ASSIGN(std::optional<tune::Curve> curve, tune::readCurve(file));
   if (curve)
-    setRanges(program, *curve);
+    setRanges(program, rangesOf(*curve));
   return Status();
 }
 
@@ -49,7 +56,7 @@ Status cli::setTunedRanges(Portable &program, const std::string &path) {
 static Result<Portable> applyConfiguration(const Portable &exact, const tune::Curve &curve,
                                            const tune::Configuration &configuration) {
   Portable program = copyAs(exact, curve.programName(configuration));
-  setRanges(program, curve);
+  setRanges(program, rangesOf(curve));
   Status applied = applyKnobMap(*program.module, configuration.knobs);
   if (!applied.ok())
     return applied.withContext(concat("configuration '", configuration.name, "'"));

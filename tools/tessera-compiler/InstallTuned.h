@@ -4,6 +4,7 @@
 
 #include "tessera/driver/Compiler.h"
 #include "tessera/tune/Measure.h"
+#include "tessera/tune/Network.h"
 
 namespace tessera::cli {
 
@@ -17,6 +18,8 @@ struct Sharing {
 Status installTuned(const std::string &in, const std::string &out, const InstallOptions &options,
                     const tune::Goal &goal, const Sharing &sharing);
 
+/// Gives the operations of a program, and the sums that read the same activations, ranges.
+void setRanges(Portable &program, const tune::Ranges &ranges);
 /// Gives the operations of a program the ranges that the curve in its file knows, for knobs that need one.
 Status setTunedRanges(Portable &program, const std::string &path);
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Networks for the tuner: cut into pieces, compiled under each knob.
+#include "InstallTuned.h"
 #include "Tune.h"
 
 #include "tessera/base/CachePath.h"
 #include "tessera/base/Diag.h"
 #include "tessera/driver/Components.h"
+#include "tessera/driver/Knobs.h"
 #include "tessera/driver/Segments.h"
 #include "tessera/ir/nn/Nn.h"
 #include "tessera/transforms/nn/knobs/Knobs.h"
@@ -16,13 +18,9 @@
 using namespace tessera;
 using namespace tessera::cli;
 
-static Status compilePieces(Session &session, Portable &program, ArrayRef<std::string> patterns,
-                            std::span<const tune::PieceName> pieces, const tune::Ranges &ranges,
-                            const TargetOptions &target, const std::string &path) {
-  FailureOr<Portable> cut = cutNetwork(program, patterns, ArrayRef(pieces.data(), pieces.size()), ranges);
-  if (failed(cut))
-    return Status::error(StatusCode::InvalidArgument, "the network was not cut");
-  // A knob without code for a shape is left out by the tuner; that is no error to show.
+// A knob without code for a shape is left out by the tuner; that is no error to show.
+static Status installTo(Session &session, MutableArrayRef<Portable> programs, const TargetOptions &target,
+                        const std::string &path) {
   std::string reason;
   FailureOr<Installed> installed = failure();
   {
@@ -32,11 +30,33 @@ static Status compilePieces(Session &session, Portable &program, ArrayRef<std::s
     });
     InstallOptions options;
     options.target = target;
-    installed = install(session, MutableArrayRef(&*cut, 1), options);
+    installed = install(session, programs, options);
   }
   if (failed(installed))
     return Status::error(StatusCode::Unsupported, reason);
   return writeInstalled(*installed, path);
+}
+
+static Status compilePieces(Session &session, Portable &program, ArrayRef<std::string> patterns,
+                            std::span<const tune::PieceName> pieces, const tune::Ranges &ranges,
+                            const TargetOptions &target, const std::string &path) {
+  FailureOr<Portable> cut = cutNetwork(program, patterns, ArrayRef(pieces.data(), pieces.size()), ranges);
+  if (failed(cut))
+    return Status::error(StatusCode::InvalidArgument, "the network was not cut");
+  return installTo(session, MutableArrayRef(&*cut, 1), target, path);
+}
+
+static tune::NetworkCompiler networksOf(Session &session, Portable &program, const TargetOptions &target) {
+  return [&session, &program, target](std::span<const KnobMap> configurations, const tune::Ranges &ranges,
+                                      const std::string &path) -> Status {
+    std::vector<Portable> programs;
+    for (const KnobMap &configuration : configurations) {
+      programs.push_back(copyAs(program, concat("p", programs.size())));
+      setRanges(programs.back(), ranges);
+      TESSERA_TRY(applyKnobMap(*programs.back().module, configuration));
+    }
+    return installTo(session, programs, target, path);
+  };
 }
 
 static tune::PieceCompiler piecesOf(Session &session, Portable &program, ArrayRef<std::string> patterns,
@@ -90,7 +110,8 @@ Result<tune::Curve> cli::tuneNetwork(Session &session, Portable &program, const 
   TESSERA_ASSIGN(Dataset data, readDataset(args.data));
   TESSERA_ASSIGN(tune::Network network, networkOf(program, args.in, args.knobs));
   return tune::Tuner(std::move(network), digest, data, args.options,
-                     piecesOf(session, program, args.knobs, args.target))
+                     piecesOf(session, program, args.knobs, args.target),
+                     networksOf(session, program, args.target))
       .tune();
 }
 

@@ -5,10 +5,13 @@
 // piece under each knob.
 #pragma once
 
+#include "tessera/base/Knob.h"
+
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,6 +23,9 @@ struct Demand {
   double l1 = 0, l2 = 0;
 };
 using Demands = std::map<std::string, Demand>;
+
+/// Whether the knob that is spelt so computes with bytes.
+inline bool isBytes(std::string_view knob) { return knob.starts_with("int8") || knob.starts_with("int7"); }
 
 /// An operation with what follows it up to the next one that can be tuned. Values that cross cuts have
 /// numbers; 0 is the network's input.
@@ -42,12 +48,18 @@ struct Segment {
 
     const std::string &knobBeside(const std::string &knob) const {
       static const std::string none;
-      return knob.starts_with("bf16")                               ? half
-             : knob.starts_with("int8") || knob.starts_with("int7") ? bytes
-                                                                    : none;
+      return knob.starts_with("bf16") ? half : isBytes(knob) ? bytes : none;
     }
   };
   std::vector<Sum> sums;
+
+  /// Adds a knob for the operation, and what its sums have beside it, to a configuration.
+  void give(KnobMap &configuration, const std::string &knob) const {
+    configuration[name] = knob;
+    for (const Sum &sum : sums)
+      if (const std::string &own = sum.knobBeside(knob); !own.empty())
+        configuration[sum.name] = own;
+  }
 };
 
 struct Network {

@@ -18,6 +18,7 @@ public:
   /// `exact` holds the pieces under their first knob. `network` and `feed` must outlive the runner.
   static Result<Runner> create(const Network &network, const Feed &feed, std::shared_ptr<const Module> exact,
                                int64_t batch, unsigned threads);
+  int64_t batchSize() const { return batch; }
   /// Says where the piece of a segment under one of its other knobs is.
   void add(size_t segment, size_t knob, std::shared_ptr<const Module> module) {
     modules[segment][knob] = std::move(module);

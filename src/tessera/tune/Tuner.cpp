@@ -29,6 +29,7 @@ Result<Curve> Tuner::tune() {
   TESSERA_TRY(prepare());
   uint64_t start = nowNanoseconds();
   TESSERA_TRY(profile());
+  TESSERA_TRY(measureInBytes());
   cost.profileSeconds = since(start);
   TESSERA_TRY(search());
   start = nowNanoseconds();
@@ -131,7 +132,7 @@ Status Tuner::costsOf(size_t segment, std::span<const uint16_t> available,
   };
   std::vector<uint16_t> missing;
   for (uint16_t k : available)
-    if (const Json *known = costs->find(key(k)); known && known->is_number())
+    if (const Json *known = costs->find(key(k)); known && *known > 0)
       microseconds[k] = known->get<double>();
     else
       missing.push_back(k);
@@ -177,8 +178,12 @@ Result<std::vector<uint16_t>> Tuner::compileVariants(size_t segment) {
   return available;
 }
 
-static bool isBytes(std::string_view knob) { return knob.starts_with("int8") || knob.starts_with("int7"); }
 static bool isPlainBytes(std::string_view knob) { return isBytes(knob) && knob.size() == 4; }
+
+const Choice *plainBytes(const Operation &op) {
+  auto found = std::ranges::find_if(op.choices, [](const Choice &c) { return isPlainBytes(c.knob); });
+  return found == op.choices.end() ? nullptr : &*found;
+}
 
 Status Tuner::profileSegment(size_t segment) {
   const Segment &info = network.segments[segment];
@@ -232,9 +237,10 @@ Status Tuner::profileSegment(size_t segment) {
 }
 
 double Tuner::costOf(std::span<const uint16_t> picks) const {
+  const SearchInput &costs = isInBytes(picks) ? preferring : input;
   double own = 0, all = 0;
   for (size_t i = 0; i < picks.size(); ++i) {
-    own += input.operations[i].choices[picks[i]].cost;
+    own += costs.operations[i].choices[picks[i]].cost;
     all += exactMicroseconds[i];
   }
   return all > 0 ? own / all : 1;
@@ -270,24 +276,6 @@ Result<double> Tuner::measureOnProfile(std::span<const uint16_t> picks) {
 
 static int64_t countApproximated(std::span<const uint16_t> picks) {
   return static_cast<int64_t>(picks.size()) - std::count(picks.begin(), picks.end(), 0);
-}
-
-// Null where an operation cannot be computed in bytes.
-static const Choice *plainBytes(const Operation &op) {
-  auto found = std::ranges::find_if(op.choices, [](const Choice &c) { return isPlainBytes(c.knob); });
-  return found == op.choices.end() ? nullptr : &*found;
-}
-
-// Costs of single pieces compare knobs of one precision well, but not precisions: each piece converts its
-// operand and its result, which neighbours of one precision do not. Here bytes cost half of anything else.
-SearchInput Tuner::preferBytes() const {
-  SearchInput preferring = input;
-  for (Operation &op : preferring.operations)
-    if (const Choice *bytes = plainBytes(op))
-      for (const double least = bytes->cost; Choice &choice : op.choices)
-        if (!isBytes(choice.knob))
-          choice.cost = 2 * std::max(choice.cost, least);
-  return preferring;
 }
 
 bool Tuner::isInBytes(std::span<const uint16_t> picks) const {
@@ -338,7 +326,7 @@ Status Tuner::search() {
 
   // Of what prefers bytes, only what is faster than bytes alone: slower ones with more exact operations are
   // among the others.
-  const SearchInput preferring = preferBytes();
+  preferring = preferBytes();
   const std::vector<uint16_t> bytes = plain([](std::string_view knob) { return isPlainBytes(knob); });
   double most = 0;
   for (size_t i = 0; i < bytes.size(); ++i)

@@ -37,13 +37,21 @@ struct TuneOptions {
 using PieceCompiler =
     std::function<Status(std::span<const PieceName> pieces, const Ranges &ranges, const std::string &path)>;
 
+/// Compiles configurations of the whole network into one installed file, as programs p0, p1, … Unsupported as
+/// above.
+using NetworkCompiler = std::function<Status(std::span<const KnobMap> configurations, const Ranges &ranges,
+                                             const std::string &path)>;
+
+/// The choice of bytes and nothing else; null where an operation cannot be computed so.
+const Choice *plainBytes(const Operation &op);
+
 class Tuner {
 public:
-  /// `program` is the digest of the program that the network comes from.
+  /// `program` is the digest of the program that the network comes from. Only `tune` needs `whole`.
   Tuner(Network network, std::string program, const Dataset &data, const TuneOptions &options,
-        PieceCompiler compiler)
+        PieceCompiler compiler, NetworkCompiler whole = {})
       : network(std::move(network)), program(std::move(program)), data(data), options(options),
-        compiler(std::move(compiler)) {}
+        compiler(std::move(compiler)), whole(std::move(whole)) {}
 
   Result<Curve> tune();
 
@@ -81,6 +89,8 @@ private:
   Result<std::vector<uint16_t>> compileVariants(size_t segment);
   Status costsOf(size_t segment, std::span<const uint16_t> available, std::vector<double> &microseconds);
   Status search();
+  Status measureInBytes();
+  Result<std::vector<std::vector<double>>> runInBytes(std::span<const std::string> knobs);
   SearchInput preferBytes() const;
   bool isInBytes(std::span<const uint16_t> picks) const;
   bool isBeaten(const Candidate &candidate, double share,
@@ -102,6 +112,7 @@ private:
   const Dataset &data;
   TuneOptions options;
   PieceCompiler compiler;
+  NetworkCompiler whole;
 
   std::optional<Feed> feed;
   std::optional<Runner> runner;
@@ -111,6 +122,8 @@ private:
   Ranges ranges;
   std::optional<OutputModel> model;
   Corrected corrected;
+  std::map<std::string, std::vector<double>> amongBytes; ///< microseconds of each segment, by knob
+  SearchInput preferring;                       ///< as `input`, with costs between operations in bytes
   SearchInput input;                            ///< operations are segments, choices those that are worth it
   std::vector<std::vector<KnobRecord>> records; ///< of each segment, as in `input`
   std::vector<std::vector<uint16_t>> knobs;     ///< of each choice: its index in the segment's list

@@ -140,14 +140,8 @@ std::vector<Tuner::Candidate> Tuner::nearGoal(double goal) const {
 Configuration Tuner::describe(const Candidate &candidate) const {
   Configuration c;
   for (size_t i = 0; i < candidate.picks.size(); ++i)
-    if (candidate.picks[i]) {
-      const Segment &segment = network.segments[i];
-      const std::string &knob = input.operations[i].choices[candidate.picks[i]].knob;
-      c.knobs[segment.name] = knob;
-      for (const Segment::Sum &sum : segment.sums)
-        if (const std::string &narrow = sum.knobBeside(knob); !narrow.empty())
-          c.knobs[sum.name] = narrow;
-    }
+    if (candidate.picks[i])
+      network.segments[i].give(c.knobs, input.operations[i].choices[candidate.picks[i]].knob);
   const double z = normalQuantile(0.5 + options.confidence / 2);
   const double before = 100 * share(model->exactCorrect());
   c.predicted.quality = before - 100 * candidate.predicted.loss;

@@ -23,11 +23,10 @@ SmallVector<NodeOp> graph::tunableNodes(Operation *root) {
 
 double graph::instanceCost(NodeOp node) { return bodyCost(node.getBodyBlock()); }
 
-// As `tripCount` takes it for loops, an extent that is not known counts as 16.
 static double countInstances(NodeOp node) {
   double count = 1;
   for (Value extent : node.getGrid())
-    count *= static_cast<double>(getConstantIntValue(extent).value_or(16));
+    count *= static_cast<double>(getConstantIntValue(extent).value_or(unknownTrips));
   return std::max(count, 1.0);
 }
 

@@ -236,7 +236,7 @@ bool graph::hasGroupMemory(NodeOp leaf) {
 
 double graph::tripCount(scf::ForOp loop) {
   std::optional<APInt> trips = loop.getStaticTripCount();
-  return trips ? double(trips->getZExtValue()) : 16;
+  return trips ? double(trips->getZExtValue()) : unknownTrips;
 }
 
 double graph::bodyCost(Block *block) {
@@ -247,11 +247,11 @@ double graph::bodyCost(Block *block) {
       cost += tripCount(loop) * (1 + bodyCost(loop.getBody()));
       continue;
     }
-    // Runs once for each element; as for loops, an extent that is not known counts as 16.
+    // Runs once for each element.
     double times = 1;
     if (auto generate = dyn_cast<tensor::GenerateOp>(op))
       for (int64_t extent : generate.getType().getShape())
-        times *= static_cast<double>(ShapedType::isDynamic(extent) ? 16 : extent);
+        times *= static_cast<double>(ShapedType::isDynamic(extent) ? unknownTrips : extent);
     for (Region &region : op.getRegions())
       for (Block &inner : region)
         cost += times * bodyCost(&inner);

@@ -120,7 +120,10 @@ Value endOfChain(Value memref);
 /// Removes inputs that are not writable and whose arguments have no use.
 void eraseInputs(RewriterBase &rewriter, dfg::NodeOp node, const llvm::BitVector &dead);
 
-/// Expected operations of one execution of a body: loops count their trips (unknown ones as 16).
+/// What costs take for a number of trips, and for an extent, that is not known.
+inline constexpr int64_t unknownTrips = 16;
+
+/// Expected operations of one execution of a body: loops count their trips.
 double bodyCost(Block *block);
 double tripCount(scf::ForOp loop);
 
