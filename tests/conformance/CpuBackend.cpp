@@ -184,11 +184,12 @@ FailureOr<std::vector<oracle::Array>> conformance::runProgram(const std::string 
              : runElsewhere(installed, graph, inputs, options, stopped ? *stopped : ignored);
 }
 
-FailureOr<std::vector<oracle::Array>>
-conformance::runInstalled(Session &session, ModuleOp module, StringRef graph, ArrayRef<oracle::Array> inputs,
-                          const BackendOptions &options, bool *stopped) {
+FailureOr<std::vector<oracle::Array>> conformance::runInstalled(Session &session, ModuleOp module,
+                                                                StringRef graph,
+                                                                ArrayRef<oracle::Array> inputs,
+                                                                const BackendOptions &options) {
   FailureOr<std::string> installed = installModule(session, module, options);
   if (failed(installed))
     return failure();
-  return runProgram(*installed, module.lookupSymbol<dfg::GraphOp>(graph), inputs, options, stopped);
+  return runProgram(*installed, module.lookupSymbol<dfg::GraphOp>(graph), inputs, options);
 }

@@ -31,6 +31,6 @@ FailureOr<std::vector<oracle::Array>> runProgram(const std::string &installed, d
 /// failure.
 FailureOr<std::vector<oracle::Array>> runInstalled(Session &session, ModuleOp module, StringRef graph,
                                                    ArrayRef<oracle::Array> inputs,
-                                                   const BackendOptions &options, bool *stopped = nullptr);
+                                                   const BackendOptions &options);
 
 } // namespace tessera::conformance

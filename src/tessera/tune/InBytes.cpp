@@ -9,8 +9,6 @@
 
 namespace tessera::tune {
 
-using Json = nlohmann::json;
-
 static constexpr int rounds = 30;
 
 static std::vector<std::string> knobsInBytes(const Network &network) {
@@ -102,8 +100,7 @@ Status Tuner::measureInBytes() {
   if (options.portable || knobs.empty())
     return Status();
   auto key = [&](const std::string &knob) {
-    return concat(program, " | ", knob, " everywhere | batch ", options.batch, ", one thread",
-                  options.machine.empty() ? "" : ", " + options.machine);
+    return concat(program, " | ", knob, " everywhere | ", measuredHow());
   };
   if (!std::ranges::all_of(knobs, [&](const std::string &knob) { return costs->find(key(knob)); })) {
     Result<std::vector<std::vector<double>>> times = runInBytes(knobs);

@@ -118,6 +118,11 @@ Status Tuner::profile() {
   return Status();
 }
 
+std::string Tuner::measuredHow() const {
+  return concat("batch ", options.batch, ", one thread",
+                options.machine.empty() ? "" : ", " + options.machine);
+}
+
 // Measured times, from the table of this machine where they are known.
 Status Tuner::costsOf(size_t segment, std::span<const uint16_t> available,
                       std::vector<double> &microseconds) {
@@ -127,8 +132,7 @@ Status Tuner::costsOf(size_t segment, std::span<const uint16_t> available,
     return Status();
   }
   auto key = [&](size_t k) {
-    return concat(info.name.empty() ? network.name : info.shape, " | ", info.knobs[k], " | batch ",
-                  options.batch, ", one thread", options.machine.empty() ? "" : ", " + options.machine);
+    return concat(info.name.empty() ? network.name : info.shape, " | ", info.knobs[k], " | ", measuredHow());
   };
   std::vector<uint16_t> missing;
   for (uint16_t k : available)

@@ -87,6 +87,7 @@ private:
   Status profile();
   Status profileSegment(size_t segment);
   Result<std::vector<uint16_t>> compileVariants(size_t segment);
+  std::string measuredHow() const; ///< what keys of the table of times end with
   Status costsOf(size_t segment, std::span<const uint16_t> available, std::vector<double> &microseconds);
   Status search();
   Status measureInBytes();
