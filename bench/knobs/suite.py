@@ -80,7 +80,7 @@ EXPOSURE = """dfg.graph @layer(%x: tensor<1024x1024xf32>) -> (y: tensor<1024x102
 """
 STORES = "node-store-1024x1024"  # the first of them, which stores what it computes as a loop of C++ does
 PEERS = {"f32-fast": [], "f32-strict": ["--mode", "strict"]}
-KNOBS = ["f16", "bf16", "int8", "int7", "int4", "perforate-rows:1/2@0", "perforate-rows:1/3@0", "perforate-rows:1/4@0", "perforate-cols:1/2@0", "perforate-both:1/2@0",
+KNOBS = ["f16", "f16-math", "f16-math+perforate-rows:3/4@0", "bf16", "int8", "int7", "int4", "perforate-rows:1/2@0", "perforate-rows:1/3@0", "perforate-rows:1/4@0", "perforate-cols:1/2@0", "perforate-both:1/2@0",
          "bf16+perforate-rows:1/2@0", "int8+perforate-rows:1/2@0", "int8+perforate-both:1/2@0", "sample-filter:1/2@0", "sample:1/2@0", "sample:1/4@0", "prune:2/4", "prune-blocks:0.5",
          "perforate-rows:3/4@0", "perforate-rows:7/8@0", "cubic-rows:1/2@0", "cubic-rows:3/4@0", "cubic-rows:7/8@0",
          "direct", "winograd:2", "winograd:4", "split", "promise:3", "version:1", "version:2", "stale:1", "bit-errors:1e-06"]

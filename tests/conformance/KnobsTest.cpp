@@ -285,7 +285,11 @@ TEST(NodeKnobs, MeanWhatTheOracleSaysInChains) {
       {"bf16", "perforate-rows:1/2@1", "perforate-rows:1/3@2"},
       {"cubic-rows:1/2@0", "cubic-rows:3/4@2"},
       {"f16+cubic-rows:2/3@1", "perforate-rows:5/8@1", "perforate-rows:7/8@0"},
-      {"cubic-rows:1/4@3", "f32", "cubic-rows:7/8@4"}};
+      {"cubic-rows:1/4@3", "f32", "cubic-rows:7/8@4"},
+      {"f16-math", "f16-math+perforate-rows:1/2@0"},
+      {"f32", "f16-math", "f32"},
+      {"f16+perforate-rows:2/3@1", "f16-math+perforate-rows:5/6@0", "f16-math+cubic-rows:3/4@2"},
+      {"f16-math+cubic-rows:1/2@0", "bf16", "f16-math+perforate-rows:7/8@0", "perforate-rows:1/3@1"}};
   std::string text;
   for (auto [i, knobs] : llvm::enumerate(chains))
     text += chainOf("g" + std::to_string(i), knobs);

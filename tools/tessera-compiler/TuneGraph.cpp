@@ -25,7 +25,7 @@ Result<tune::Curve> cli::tuneGraph(Session &session, Portable &program, const st
   std::vector<std::string> knobs = args.knobs;
   std::vector<std::string> forNetworks = knobs;
   if (knobs.empty()) {
-    knobs = {"f16", "perforate-*", "cubic-*", "f16+perforate-*", "f16+cubic-*", "sample:*@0", "version:*"};
+    knobs = {"f16*", "perforate-*", "cubic-*", "sample:*@0", "version:*"};
     forNetworks = defaultKnobs(args.target);
   }
   std::string name;

@@ -15,7 +15,8 @@ using Structure = Knob::Structure;
 
 namespace {
 
-constexpr std::array<std::string_view, 6> precisionNames = {"f32", "f16", "bf16", "int8", "int7", "int4"};
+constexpr std::array<std::string_view, 7> precisionNames = {"f32",  "f16",  "bf16",    "int8",
+                                                            "int7", "int4", "f16-math"};
 
 /// What follows a structure's name.
 enum class Form { Nothing, Ratio, Kept, Number, Share };

@@ -12,8 +12,9 @@ namespace tessera {
 
 struct Knob {
   /// Of the operands (int4: of the weights alone); sums are kept in f32, or exact in 32 bits for int8 and
-  /// int7, which is int8 with weights of seven bits.
-  enum class Precision : uint8_t { F32, F16, BF16, Int8, Int7, Int4 };
+  /// int7, which is int8 with weights of seven bits. Of graph nodes: F16 and BF16 are how results are stored,
+  /// F16Math is that and all arithmetic.
+  enum class Precision : uint8_t { F32, F16, BF16, Int8, Int7, Int4, F16Math };
   enum class Structure : uint8_t {
     None,
     PerforateRows, ///< `skip` of every `rate` rows of the result are interpolated, not computed

@@ -15,6 +15,8 @@ static std::string refusal(std::string_view text) {
 TEST(Knob, ReadsAndPrints) {
   for (const char *text : {"f32",
                            "f16",
+                           "f16-math",
+                           "f16-math+cubic-rows:3/4@2",
                            "bf16",
                            "int8",
                            "int7",

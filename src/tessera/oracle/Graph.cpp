@@ -111,6 +111,8 @@ void NodeRun::instanceArgs(uint64_t instance, ArrayRef<int64_t> ids, Vals &args)
       args.push_back(ownPart(inputs[i].elements(), instance, ids.size()));
     else
       args.push_back(inputs[i]);
+    if (knob.isMath())
+      roundToHalf(ElementInfo::get(node.getInputs()[i].getType()), args.back());
   }
 }
 
@@ -128,6 +130,7 @@ LogicalResult NodeRun::runInstances(const Code &code, bool isInternal) {
   std::vector<Val> frame(code.slots);
   Val *savedFrame = std::exchange(x.frame, frame.data());
   const int64_t *savedPoint = std::exchange(x.point, nullptr);
+  const bool savedHalves = std::exchange(x.makesHalves, knob.isMath());
   std::string savedPath = x.path;
   SmallVector<int64_t, 3> ids(extents.size());
   Vals args, results;
@@ -156,6 +159,7 @@ LogicalResult NodeRun::runInstances(const Code &code, bool isInternal) {
   }
   x.frame = savedFrame;
   x.point = savedPoint;
+  x.makesHalves = savedHalves;
   x.path = std::move(savedPath);
   return status;
 }

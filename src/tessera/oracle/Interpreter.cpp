@@ -211,6 +211,8 @@ LogicalResult Exec::run(const CodeRegion &region, MutableArrayRef<Val> args, Val
       if (!inst.isTerminator) {
         if (failed(inst.handler(*this, inst)))
           return failure();
+        if (makesHalves && inst.out.size() == 1) // several are those of a region, which made them
+          roundToHalf(inst.resultInfo, out(inst));
         continue;
       }
       if (!inst.successors.empty()) {

@@ -117,6 +117,8 @@ struct Exec {
   const Val *mask = nullptr;
   /// What instances of a node store, where its knob says what becomes of it; null elsewhere.
   StoreCapture *capture = nullptr;
+  /// Numbers of f32 are rounded to f16 as they are made.
+  bool makesHalves = false;
 
   const Val &in(const Inst &inst, unsigned i) const { return frame[inst.in[i]]; }
   Val &out(const Inst &inst, unsigned i = 0) const { return frame[inst.out[i]]; }
@@ -293,6 +295,9 @@ enum class Combine {
 };
 Val combineScalars(Combine kind, const ElementInfo &info, const Val &a, const Val &b);
 Val combineIdentity(Combine kind, const ElementInfo &info);
+
+/// Rounds a number of f32 to one of f16, to nearest even; leaves all else alone.
+void roundToHalf(const ElementInfo &info, Val &value);
 
 /// Float arithmetic, correctly rounded in the element's type.
 Val addFloat(const ElementInfo &info, const Val &a, const Val &b);

@@ -9,6 +9,12 @@
 using namespace tessera;
 using namespace tessera::oracle;
 
+// Of sums, products and quotients of such numbers, which f32 has rounded before, it is the nearest one too.
+void oracle::roundToHalf(const ElementInfo &info, Val &value) {
+  if (info.kind == ElementInfo::F32 && value.getTag() == Val::Scalar)
+    value = fromDouble(info, roundTo(Knob::Precision::F16, static_cast<float>(toDouble(info, value))));
+}
+
 NodeKnob::NodeKnob(dfg::NodeOp node, ArrayRef<int64_t> extents) : knob(dfg::knobOf(node)) {
   if (samples())
     dim = *dfg::sampledDim(node);
@@ -48,7 +54,7 @@ bool NodeKnob::computed(int64_t row) const {
 double NodeKnob::round(double value) const {
   if (knob.precision == Knob::Precision::F32)
     return value;
-  bool isHalf = knob.precision == Knob::Precision::F16;
+  bool isHalf = knob.precision != Knob::Precision::BF16;
   llvm::APFloat number(static_cast<float>(value));
   bool losesInfo = false;
   number.convert(isHalf ? llvm::APFloat::IEEEhalf() : llvm::APFloat::BFloat(),
@@ -66,6 +72,17 @@ int64_t NodeKnob::neighbour(int64_t row, int64_t steps) const {
     }
   return found >= 0 ? found : neighbour(row, -way);
 }
+
+namespace {
+/// A number of f16; what is computed with it is rounded at once.
+struct Half {
+  explicit Half(double value) : value(roundTo(Knob::Precision::F16, static_cast<float>(value))) {}
+  friend Half operator+(Half a, Half b) { return Half(a.value + b.value); }
+  friend Half operator-(Half a, Half b) { return Half(a.value - b.value); }
+  friend Half operator*(Half a, Half b) { return Half(a.value * b.value); }
+  float value;
+};
+} // namespace
 
 // On the line between two rows: `share` of the way from `a` to `b`.
 template <typename T> static T onLine(T a, T b, int64_t place, int64_t skip) {
@@ -140,9 +157,13 @@ void NodeKnob::approximate(Val &value, dfg::NodeOp node, unsigned result) const 
       std::array<double, 4> values;
       for (size_t i = 0; i < 4; ++i)
         values[i] = load(from[i] * width + c);
-      const double value = info.kind == ElementInfo::F32
-                               ? static_cast<double>(fillIn<float>(knob, values, place))
-                               : fillIn<double>(knob, values, place);
+      double value = 0;
+      if (isMath() && knob.structure == Knob::Structure::PerforateRows)
+        value = onLine(Half(values[1]), Half(values[2]), place, knob.skip).value;
+      else if (info.kind == ElementInfo::F32)
+        value = fillIn<float>(knob, values, place);
+      else
+        value = fillIn<double>(knob, values, place);
       all.store(row * width + c, fromDouble(info, round(value)));
     }
   }

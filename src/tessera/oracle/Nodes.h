@@ -60,6 +60,8 @@ public:
   NodeKnob(dfg::NodeOp node, ArrayRef<int64_t> extents);
   /// The instance is not computed.
   bool skips(ArrayRef<int64_t> ids) const { return rows && !computed(ids[dim]); }
+  /// All arithmetic of the body is in f16.
+  bool isMath() const { return knob.precision == Knob::Precision::F16Math; }
   bool samples() const { return knob.structure == Knob::Structure::Sample; }
   /// Makes of an instance's value what a sum takes of it.
   void weigh(Val &value, dfg::NodeOp node, unsigned result) const;

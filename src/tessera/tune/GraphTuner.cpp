@@ -21,8 +21,8 @@ using Json = nlohmann::json;
 // An exact picture has no noise; in curves, which hold finite numbers, that counts as so many decibels.
 static constexpr double exactDecibels = 100;
 
-// Rounds of steps from the best configurations so far, each with as many trials as the search proposed.
-static constexpr int refineRounds = 6;
+// Rounds of steps from the best configurations so far, each with twice as many trials as the search proposed.
+static constexpr int refineRounds = 8;
 
 static double since(uint64_t start) { return static_cast<double>(nowNanoseconds() - start) / 1e9; }
 
@@ -45,6 +45,7 @@ Result<Curve> GraphTuner::tune() {
   cost.searchSeconds = since(start);
   start = nowNanoseconds();
   TESSERA_TRY(validate(proposals));
+  TESSERA_TRY(tryUniform());
   TESSERA_TRY(refine());
   cost.validateSeconds = since(start);
   return curve();
@@ -165,7 +166,8 @@ Result<std::vector<double>> GraphTuner::judge(Program &program) {
   return figures;
 }
 
-// Times of programs measured in turns with the exact one, the best of several; as shares of its time.
+// Times of programs measured in turns with the exact one, the best of several; as shares of its time. Each is
+// launched twice in its turn: one in use finds its own data in the caches, not that of all others.
 static Result<std::vector<double>> measureShares(Program &exact,
                                                  std::span<const std::shared_ptr<Program>> programs,
                                                  const Sample &sample, double &exactNs) {
@@ -173,7 +175,8 @@ static Result<std::vector<double>> measureShares(Program &exact,
   const uint64_t begin = nowNanoseconds();
   std::vector<std::vector<BufferRef>> outputs(best.size());
   for (int round = 0; round < 8 || (round < 100 && since(begin) < 0.05 * double(best.size())); ++round)
-    for (size_t i = 0; i < best.size(); ++i) {
+    for (size_t turn = 0; turn < 2 * best.size(); ++turn) {
+      const size_t i = turn / 2;
       Program &program = i ? *programs[i - 1] : exact;
       TESSERA_ASSIGN(const LaunchInputs inputs, LaunchInputs::of(sample, program.plan()));
       outputs[i].resize(program.plan().outputs.size());
@@ -291,7 +294,7 @@ KnobMap GraphTuner::knobsOf(std::span<const uint16_t> picks) const {
   return knobs;
 }
 
-// The front of the additive model, and one knob for all nodes, as a user would try it.
+// The front of the additive model.
 std::vector<std::vector<uint16_t>> GraphTuner::search() {
   const double worst = higherIsBetter() ? exactQuality - options.maxLoss : exactQuality + options.maxLoss;
   // Errors of several nodes may cancel: look a little beyond.
@@ -307,18 +310,6 @@ std::vector<std::vector<uint16_t>> GraphTuner::search() {
   };
   for (const Point &p : spread(front, static_cast<size_t>(options.candidates)))
     propose(p.picks);
-  for (const Operation &first : operations)
-    for (const Choice &choice : first.choices) {
-      std::vector<uint16_t> picks;
-      for (const Operation &op : operations) {
-        picks.push_back(0);
-        for (size_t c = 1; c < op.choices.size(); ++c)
-          if (op.choices[c].knob == choice.knob)
-            picks.back() = static_cast<uint16_t>(c);
-      }
-      if (damageSum(picks) <= most)
-        propose(picks);
-    }
   return proposals;
 }
 
@@ -356,23 +347,55 @@ std::vector<const GraphTuner::Candidate *> GraphTuner::front() const {
   return all;
 }
 
+Status GraphTuner::tryTogether(std::vector<KnobMap> chosen, const std::string &file) {
+  TESSERA_ASSIGN(std::vector<Found> found, tryAll(chosen, file));
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    const double quality = searched(found[i]); // nothing had to be predicted
+    candidates.push_back({std::move(chosen[i]), quality, std::move(found[i])});
+  }
+  return Status();
+}
+
+// One knob for all nodes, as a user would try it: rows that all of them leave out are missed but once, and a
+// precision that they share spares the conversions that one alone pays for.
+Status GraphTuner::tryUniform() {
+  std::vector<KnobMap> uniform;
+  for (const TunableNode &first : nodes)
+    for (const std::string &knob : std::span(first.knobs).subspan(1)) {
+      KnobMap knobs;
+      for (const TunableNode &node : nodes)
+        if (std::find(node.knobs.begin(), node.knobs.end(), knob) != node.knobs.end())
+          knobs[node.name] = knob;
+      const bool isKnown = std::find(uniform.begin(), uniform.end(), knobs) != uniform.end() ||
+                           std::any_of(candidates.begin(), candidates.end(),
+                                       [&](const Candidate &c) { return c.knobs == knobs; });
+      if (knobs.size() > 1 && !isVariant(first, knob) && !isKnown)
+        uniform.push_back(std::move(knobs));
+    }
+  return uniform.empty() ? Status() : tryTogether(std::move(uniform), "uniform");
+}
+
 // Knobs of neighbouring nodes work together in ways that no sum of their single effects shows: steps from the
 // front are tried in the whole program, those from each of its points in turn.
 Status GraphTuner::refine() {
   const double worst = higherIsBetter() ? exactQuality - options.maxLoss : exactQuality + options.maxLoss;
   Stream random(options.seed + 1);
   for (int round = 0; round < refineRounds; ++round) {
-    std::vector<std::vector<KnobMap>> steps = {neighboursOf(nodes, {})};
+    const auto stepsOf = round % 2 ? singleStepsOf : jointStepsOf;
+    std::vector<std::vector<KnobMap>> steps = {stepsOf(nodes, {})};
     for (const Candidate *c : front())
       if (damageOf(searched(c->found)) <= damageOf(worst))
-        steps.push_back(neighboursOf(nodes, c->knobs));
+        steps.push_back(stepsOf(nodes, c->knobs));
+    // A long front has more points than a round has trials; none comes first every time.
+    for (size_t i = steps.size(); i > 1; --i)
+      std::swap(steps[i - 1], steps[random.below(i)]);
     std::vector<KnobMap> chosen;
     auto isKnown = [&](const KnobMap &knobs) {
       return knobs.empty() || std::find(chosen.begin(), chosen.end(), knobs) != chosen.end() ||
              std::any_of(candidates.begin(), candidates.end(),
                          [&](const Candidate &c) { return c.knobs == knobs; });
     };
-    const auto most = static_cast<size_t>(options.candidates);
+    const auto most = static_cast<size_t>(2 * options.candidates);
     for (bool some = true; some && chosen.size() < most;) {
       some = false;
       for (std::vector<KnobMap> &own : steps) {
@@ -390,11 +413,7 @@ Status GraphTuner::refine() {
     }
     if (chosen.empty())
       break;
-    TESSERA_ASSIGN(std::vector<Found> found, tryAll(chosen, concat("round", round)));
-    for (size_t i = 0; i < chosen.size(); ++i) {
-      const double quality = searched(found[i]); // nothing had to be predicted
-      candidates.push_back({std::move(chosen[i]), quality, std::move(found[i])});
-    }
+    TESSERA_TRY(tryTogether(std::move(chosen), concat("round", round)));
     tell(concat("round ", round + 1, " of ", refineRounds, ": ", front().size(),
                 " configurations on the front"));
   }

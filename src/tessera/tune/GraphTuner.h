@@ -63,6 +63,8 @@ private:
   Status profile();
   std::vector<std::vector<uint16_t>> search();
   Status validate(const std::vector<std::vector<uint16_t>> &proposals);
+  Status tryTogether(std::vector<KnobMap> chosen, const std::string &file);
+  Status tryUniform();
   Status refine();
   std::vector<const Candidate *> front() const;
   Curve curve() const;

@@ -89,35 +89,59 @@ static void set(KnobMap &knobs, const std::string &node, const Knob &knob) {
     knobs[node] = knob.str();
 }
 
-std::vector<KnobMap> neighboursOf(std::span<const TunableNode> nodes, const KnobMap &knobs) {
-  std::vector<KnobMap> found;
-  auto add = [&](KnobMap next) {
-    if (next != knobs && std::find(found.begin(), found.end(), next) == found.end())
-      found.push_back(std::move(next));
-  };
+static std::vector<Knob> knobsOf(std::span<const TunableNode> nodes, const KnobMap &knobs) {
   std::vector<Knob> all;
   for (const TunableNode &node : nodes)
     all.push_back(knobOf(knobs, node.name));
-  // All together: fewer rows or more, or the knob of one for those that have it.
+  return all;
+}
+
+// Others than `knobs`, each once.
+static void addTo(std::vector<KnobMap> &found, KnobMap next, const KnobMap &knobs) {
+  if (next != knobs && std::find(found.begin(), found.end(), next) == found.end())
+    found.push_back(std::move(next));
+}
+
+std::vector<KnobMap> jointStepsOf(std::span<const TunableNode> nodes, const KnobMap &knobs) {
+  using enum Knob::Precision;
+  std::vector<KnobMap> found;
+  const std::vector<Knob> all = knobsOf(nodes, knobs);
   for (bool fewer : {true, false}) {
     KnobMap next = knobs;
     for (size_t n = 0; n < nodes.size(); ++n)
       if (std::optional<Knob> step = onward(nodes[n], all[n], fewer))
         set(next, nodes[n].name, *step);
-    add(std::move(next));
+    addTo(found, std::move(next), knobs);
+  }
+  // The same rows in another precision. The first node may read what is f32, which costs a conversion.
+  for (auto [first, others] : {std::pair(F32, F32), {F16, F16}, {F16, F16Math}, {F16Math, F16Math}}) {
+    KnobMap next = knobs;
+    for (size_t n = 0; n < nodes.size(); ++n) {
+      Knob own = all[n];
+      own.precision = n ? others : first;
+      if (has(nodes[n], own))
+        set(next, nodes[n].name, own);
+    }
+    addTo(found, std::move(next), knobs);
   }
   for (const Knob &knob : all) {
     KnobMap next = knobs;
     for (const TunableNode &node : nodes)
       if (has(node, knob))
         set(next, node.name, knob);
-    add(std::move(next));
+    addTo(found, std::move(next), knobs);
   }
+  return found;
+}
+
+std::vector<KnobMap> singleStepsOf(std::span<const TunableNode> nodes, const KnobMap &knobs) {
+  std::vector<KnobMap> found;
+  const std::vector<Knob> all = knobsOf(nodes, knobs);
   for (size_t n = 0; n < nodes.size(); ++n)
     for (const Knob &step : stepsOf(nodes[n], all[n], all)) {
       KnobMap next = knobs;
       set(next, nodes[n].name, step);
-      add(std::move(next));
+      addTo(found, std::move(next), knobs);
     }
   return found;
 }

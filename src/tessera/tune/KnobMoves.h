@@ -16,8 +16,11 @@ namespace tessera::tune {
 bool isVariant(const TunableNode &node, const std::string &knob);
 
 /// The configurations that one step leads to: a node takes a knob next to its own, or one that fits to
-/// another node's, or all nodes go on together. Only knobs that the nodes have; without repetitions, and not
-/// the configuration itself. Nodes are in the graph's order.
-std::vector<KnobMap> neighboursOf(std::span<const TunableNode> nodes, const KnobMap &knobs);
+/// another node's. Only knobs that the nodes have; without repetitions, and not the configuration itself.
+/// Nodes are in the graph's order.
+std::vector<KnobMap> singleStepsOf(std::span<const TunableNode> nodes, const KnobMap &knobs);
+
+/// Likewise, but all nodes go on together: fewer rows or more, another precision, or one node's knob for all.
+std::vector<KnobMap> jointStepsOf(std::span<const TunableNode> nodes, const KnobMap &knobs);
 
 } // namespace tessera::tune

@@ -15,7 +15,9 @@ static const std::vector<std::string> list = {"f32",
                                               "perforate-rows:5/8@1",
                                               "cubic-rows:3/4@0",
                                               "f16",
-                                              "f16+perforate-rows:3/4@0"};
+                                              "f16+perforate-rows:3/4@0",
+                                              "f16-math",
+                                              "f16-math+perforate-rows:7/8@0"};
 
 static bool leads(const std::vector<KnobMap> &found, const KnobMap &to) {
   return std::find(found.begin(), found.end(), to) != found.end();
@@ -34,7 +36,7 @@ TEST(KnobMoves, VariantsArePlainOnesWithMore) {
 TEST(KnobMoves, StepsOfOneNodeAndOfAll) {
   const std::vector<TunableNode> nodes = {{"a", "node", "", 1, list}, {"b", "node", "", 1, list}};
   const KnobMap at = {{"a", "perforate-rows:3/4@0"}, {"b", "perforate-rows:7/8@0"}};
-  const std::vector<KnobMap> found = neighboursOf(nodes, at);
+  const std::vector<KnobMap> found = singleStepsOf(nodes, at), joint = jointStepsOf(nodes, at);
   auto withA = [&](const char *knob) { return KnobMap{{"a", knob}, {"b", "perforate-rows:7/8@0"}}; };
   EXPECT_TRUE(leads(found, withA("perforate-rows:7/8@0"))); // fewer rows, and as the other one
   EXPECT_TRUE(leads(found, withA("perforate-rows:1/2@0")));
@@ -44,16 +46,21 @@ TEST(KnobMoves, StepsOfOneNodeAndOfAll) {
   EXPECT_FALSE(leads(found, withA("f16")));                 // two steps
   EXPECT_FALSE(leads(found, at));
   // All compute more: 'a' one of two, 'b' one of four.
-  EXPECT_TRUE(leads(found, {{"a", "perforate-rows:1/2@0"}, {"b", "perforate-rows:3/4@0"}}));
+  EXPECT_TRUE(leads(joint, {{"a", "perforate-rows:1/2@0"}, {"b", "perforate-rows:3/4@0"}}));
+  // As far as they have them: the same rows in f16, and of those that are not read from outside in f16 alone.
+  EXPECT_TRUE(leads(joint, {{"a", "f16+perforate-rows:3/4@0"}, {"b", "f16-math+perforate-rows:7/8@0"}}));
+  EXPECT_FALSE(leads(joint, at));
   // From exact on.
-  const std::vector<KnobMap> first = neighboursOf(nodes, {});
+  const std::vector<KnobMap> first = singleStepsOf(nodes, {});
   EXPECT_TRUE(leads(first, {{"a", "perforate-rows:1/2@0"}}));
   EXPECT_TRUE(leads(first, {{"b", "f16"}}));
-  EXPECT_TRUE(leads(first, {{"a", "perforate-rows:1/2@0"}, {"b", "perforate-rows:1/2@0"}}));
+  EXPECT_TRUE(leads(jointStepsOf(nodes, {}), {{"a", "perforate-rows:1/2@0"}, {"b", "perforate-rows:1/2@0"}}));
+  EXPECT_TRUE(leads(jointStepsOf(nodes, {}), {{"a", "f16-math"}, {"b", "f16-math"}}));
   // No configuration comes twice, and none has a knob that its node has not.
-  for (size_t i = 0; i < found.size(); ++i) {
-    EXPECT_EQ(std::count(found.begin(), found.end(), found[i]), 1);
-    for (const auto &[node, knob] : found[i])
-      EXPECT_NE(std::find(list.begin(), list.end(), knob), list.end()) << knob;
-  }
+  for (const std::vector<KnobMap> &steps : {found, joint})
+    for (const KnobMap &step : steps) {
+      EXPECT_EQ(std::count(steps.begin(), steps.end(), step), 1);
+      for (const auto &[node, knob] : step)
+        EXPECT_NE(std::find(list.begin(), list.end(), knob), list.end()) << knob;
+    }
 }

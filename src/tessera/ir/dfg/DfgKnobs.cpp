@@ -5,6 +5,8 @@
 #include "tessera/base/Diag.h"
 #include "tessera/base/Weights.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
@@ -192,6 +194,41 @@ std::optional<unsigned> dfg::sampledDim(NodeOp node) {
   return first;
 }
 
+// Operations that mean the same of f16 as of f32 but for rounding.
+static bool isArithmetic(Operation *op) {
+  return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::NegFOp, arith::MaximumFOp,
+             arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp, arith::CmpFOp, arith::SelectOp,
+             arith::ConstantOp, arith::SIToFPOp, arith::UIToFPOp, tensor::ExtractOp, tensor::DimOp,
+             scf::ForOp, scf::IfOp, scf::YieldOp, YieldOp>(op);
+}
+
+// All floats of the body are numbers of f32, and nothing is done with them that f16 does not have.
+static bool canComputeInHalf(NodeOp node) {
+  for (BlockArgument arg : node.getInputArgs()) {
+    if (!getElementTypeOrSelf(arg.getType()).isF32() || arg.getType().isF32())
+      continue;
+    // Whole tensors are rounded before the node, and read element by element.
+    unsigned input = arg.getArgNumber() - node.getRank();
+    if (!isa<RankedTensorType>(arg.getType()) || node.getPort(input).getMode() == PortMode::Each)
+      return false;
+    for (Operation *user : arg.getUsers())
+      if (!isa<tensor::ExtractOp, tensor::DimOp>(user))
+        return false;
+  }
+  WalkResult walk = node.getBodyBlock()->walk([](Operation *op) {
+    auto isFloat = [](Type type) { return isa<FloatType>(getElementTypeOrSelf(type)); };
+    const bool touches =
+        llvm::any_of(op->getOperandTypes(), isFloat) || llvm::any_of(op->getResultTypes(), isFloat);
+    auto isOther = [&](Type type) { return isFloat(type) && !type.isF32(); };
+    const bool reads = isa<tensor::ExtractOp, tensor::DimOp>(op);
+    const bool fits = isArithmetic(op) && !llvm::any_of(op->getResultTypes(), isOther) &&
+                      (reads ? getElementTypeOrSelf(op->getOperand(0).getType()).isF32()
+                             : !llvm::any_of(op->getOperandTypes(), isOther));
+    return WalkResult(failure(touches && !fits));
+  });
+  return !walk.wasInterrupted();
+}
+
 bool dfg::hasKnob(NodeOp node, const Knob &knob) {
   if (knob.isExact())
     return true;
@@ -212,7 +249,9 @@ bool dfg::hasKnob(NodeOp node, const Knob &knob) {
   default:
     break;
   }
-  const bool narrows = knob.precision == Knob::Precision::F16 || knob.precision == Knob::Precision::BF16;
+  const bool isMath = knob.precision == Knob::Precision::F16Math;
+  const bool narrows =
+      isMath || knob.precision == Knob::Precision::F16 || knob.precision == Knob::Precision::BF16;
   if (knob.precision != Knob::Precision::F32 && !narrows)
     return false;
   if (knob.structure != Knob::Structure::None && !knob.skipsRows())
@@ -226,14 +265,15 @@ bool dfg::hasKnob(NodeOp node, const Knob &knob) {
     return isa<FloatType>(type) && (!narrows || type.isF32()) && (!isCubic || type.isF32() || type.isF64());
   };
   if (std::optional<SmallVector<memref::StoreOp>> stores = storesOf(node))
-    return llvm::all_of(*stores, [&](memref::StoreOp store) { return allows(store.getValue().getType()); });
+    return !isMath &&
+           llvm::all_of(*stores, [&](memref::StoreOp store) { return allows(store.getValue().getType()); });
   if (node.getNumYields() == 0 || node.isInternal() || writesOrMeets(node))
     return false;
   for (unsigned r = 0; r < node.getNumYields(); ++r)
     if (node.getYield(r).getMode() != ResultMode::Gather ||
         !allows(node.getYieldOp().getValues()[r].getType()))
       return false;
-  return true;
+  return !isMath || canComputeInHalf(node);
 }
 
 bool dfg::canNarrow(NodeOp node) {
@@ -257,7 +297,9 @@ bool dfg::canDelay(NodeOp node) {
 }
 
 bool dfg::offersKnob(NodeOp node, const Knob &knob) {
-  return hasKnob(node, knob) && (knob.precision == Knob::Precision::F32 || canNarrow(node)) &&
+  const bool isStoredNarrow =
+      knob.precision != Knob::Precision::F32 && knob.precision != Knob::Precision::F16Math;
+  return hasKnob(node, knob) && (!isStoredNarrow || canNarrow(node)) &&
          (knob.structure != Knob::Structure::Stale || canDelay(node));
 }
 
@@ -285,7 +327,7 @@ SmallVector<Knob> dfg::listKnobs(NodeOp node) {
   for (int64_t rate : {3, 4, 6, 8})
     for (int64_t offset : {int64_t(0), rate / 2})
       add(cubic, rate - 1, rate, offset);
-  for (Precision precision : {Precision::F32, Precision::F16, Precision::BF16})
+  for (Precision precision : {Precision::F32, Precision::F16, Precision::BF16, Precision::F16Math})
     for (Knob knob : structures) {
       knob.precision = precision;
       if (offersKnob(node, knob))

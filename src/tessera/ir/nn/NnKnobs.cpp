@@ -111,6 +111,8 @@ static int64_t countSkipped(int64_t extent, const Knob &knob) {
 static bool hasContractionKnob(const Knob &knob, WeightMatrix matrix) {
   bool is16 = knob.precision == Precision::F16 || knob.precision == Precision::BF16;
   bool isF32 = knob.precision == Precision::F32;
+  if (knob.precision == Precision::F16Math) // of graph nodes alone
+    return false;
   switch (knob.structure) {
   case Structure::None:
     return true;
@@ -136,6 +138,7 @@ static double precisionCost(const Knob &knob) {
   case Precision::Int4: // the weights are smaller, the arithmetic is not
     return 1;
   case Precision::F16:
+  case Precision::F16Math:
   case Precision::BF16:
     return 0.5;
   case Precision::Int8:
@@ -187,7 +190,7 @@ bool ConvOp::hasKnob(const Knob &knob) {
     return knob.isExact();
   ArrayRef<int64_t> y = shapeOf(getY()), w = shapeOf(getW());
   if (knob.perforates())
-    return knob.precision != Precision::Int4 && y.size() == 4 &&
+    return knob.precision != Precision::Int4 && knob.precision != Precision::F16Math && y.size() == 4 &&
            (!knob.perforatesRows() || canSkip(y[2], knob)) && (!knob.perforatesCols() || canSkip(y[3], knob));
   if (knob.structure == Structure::Direct)
     return knob.precision == Precision::F32;
@@ -328,7 +331,7 @@ bool BinaryOp::hasKnob(const Knob &knob) {
   };
   return getKind() == BinaryKind::add && ::isF32(getY()) && shapeOf(getY()).size() == 4 &&
          isActivation(getA()) && isActivation(getB()) && knob.structure == Structure::None &&
-         knob.precision != Precision::Int7 && knob.precision != Precision::Int4;
+         llvm::is_contained({Precision::F16, Precision::BF16, Precision::Int8}, knob.precision);
 }
 double BinaryOp::getKnobCost(const Knob &) {
   return static_cast<double>(cast<NnOp>(getOperation()).getFlops());

@@ -80,6 +80,12 @@ static LogicalResult substituteVersions(RewriterBase &rewriter, Operation *root,
   }
 }
 
+static FloatType storedAs(Operation *root, const Knob &knob) {
+  if (knob.precision == Knob::Precision::BF16)
+    return BFloat16Type::get(root->getContext());
+  return Float16Type::get(root->getContext());
+}
+
 LogicalResult graph::applyNodeKnobs(RewriterBase &rewriter, Operation *root, Refusal &no) {
   if (failed(substituteVersions(rewriter, root, no)))
     return failure();
@@ -89,6 +95,7 @@ LogicalResult graph::applyNodeKnobs(RewriterBase &rewriter, Operation *root, Ref
       nodes.push_back(node);
   });
   SmallVector<PerforatedNode> perforated;
+  DenseMap<Value, Value> halves;
   for (NodeOp node : nodes) {
     Knob knob = knobOf(node);
     if (!knob.isExact() && storesOf(node))
@@ -112,25 +119,32 @@ LogicalResult graph::applyNodeKnobs(RewriterBase &rewriter, Operation *root, Ref
       break;
     }
     SmallVector<NodeOp> parts = {node};
-    if (knob.skipsRows()) {
-      const bool cubic = knob.structure == Knob::Structure::CubicRows;
-      FailureOr<PerforatedNode> made =
-          perforateGrid(rewriter, node, {0, knob.rate, knob.skip, knob.offset, cubic}, no);
-      if (failed(made))
-        return failure();
-      parts = {made->some, made->fill};
-    }
-    if (knob.precision != Knob::Precision::F32) {
-      FloatType element = Float16Type::get(root->getContext());
-      if (knob.precision == Knob::Precision::BF16)
-        element = BFloat16Type::get(root->getContext());
+    auto narrow = [&] {
       for (NodeOp &part : parts) {
-        FailureOr<NodeOp> narrow = narrowResults(rewriter, part, element, no);
+        FailureOr<NodeOp> narrow = narrowResults(rewriter, part, storedAs(root, knob), no);
         if (failed(narrow))
           return failure();
         part = *narrow;
       }
+      return success();
+    };
+    const bool isMath = knob.precision == Knob::Precision::F16Math;
+    const bool isCubic = knob.structure == Knob::Structure::CubicRows;
+    if (isMath)
+      computeInHalf(rewriter, node, halves);
+    // What lies between rows is computed in f16 too; cubics are not.
+    const bool isFirst = isMath && !isCubic;
+    if (isFirst && failed(narrow()))
+      return failure();
+    if (knob.skipsRows()) {
+      FailureOr<PerforatedNode> made =
+          perforateGrid(rewriter, parts[0], {0, knob.rate, knob.skip, knob.offset, isCubic}, no);
+      if (failed(made))
+        return failure();
+      parts = {made->some, made->fill};
     }
+    if (!isFirst && knob.precision != Knob::Precision::F32 && failed(narrow()))
+      return failure();
     if (parts.size() == 2)
       perforated.push_back({parts[0], parts[1]});
   }

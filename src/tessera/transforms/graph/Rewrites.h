@@ -147,6 +147,11 @@ void addBitErrors(RewriterBase &rewriter, dfg::NodeOp node, double rate);
 FailureOr<dfg::NodeOp> narrowResults(RewriterBase &rewriter, dfg::NodeOp node, FloatType element,
                                      Refusal &no);
 
+/// Lets a node that has such a knob compute in f16: its operands are rounded, its results are f32 that f16
+/// holds, and can be narrowed. `halves` has tensors that are there in f16 already, and gets those that are
+/// made. Approximates.
+void computeInHalf(RewriterBase &rewriter, dfg::NodeOp node, DenseMap<Value, Value> &halves);
+
 //===----------------------------------------------------------------------===//
 // Knobs of nodes
 //===----------------------------------------------------------------------===//

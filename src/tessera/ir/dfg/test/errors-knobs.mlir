@@ -182,3 +182,45 @@ dfg.graph @integers(%x: tensor<4x4xi32>) -> (y: tensor<4x4xi32>) {
   }
   dfg.return %y : tensor<4x4xi32>
 }
+
+// -----
+
+// Functions are not those of f16.
+dfg.graph @functions(%x: tensor<4x4xf32>) -> (y: tensor<4x4xf32>) {
+  %c4 = arith.constant 4 : index
+  // expected-error @+1 {{does not have the knob 'f16-math'}}
+  %y = dfg.node @n grid(%i = %c4, %j = %c4) (each %e = %x : tensor<4x4xf32>) -> tensor<4x4xf32> attributes {dfg.knob = "f16-math"} {
+    %f = math.exp %e : f32
+    dfg.yield %f : f32
+  }
+  dfg.return %y : tensor<4x4xf32>
+}
+
+// -----
+
+// Another type of floats on the way.
+dfg.graph @wider(%x: tensor<4x4xf32>) -> (y: tensor<4x4xf32>) {
+  %c4 = arith.constant 4 : index
+  // expected-error @+1 {{does not have the knob 'f16-math+perforate-rows:1/2@0'}}
+  %y = dfg.node @n grid(%i = %c4, %j = %c4) (each %e = %x : tensor<4x4xf32>) -> tensor<4x4xf32> attributes {dfg.knob = "f16-math+perforate-rows:1/2@0"} {
+    %w = arith.extf %e : f32 to f64
+    %s = arith.addf %w, %w : f64
+    %n = arith.truncf %s : f64 to f32
+    dfg.yield %n : f32
+  }
+  dfg.return %y : tensor<4x4xf32>
+}
+
+// -----
+
+// Memory keeps its type.
+dfg.graph @stores(%x: memref<4x4xf32>, %z: memref<4x4xf32>) -> (z: memref<4x4xf32>) {
+  %c4 = arith.constant 4 : index
+  // expected-error @+1 {{does not have the knob 'f16-math'}}
+  %m = dfg.node @n grid(%i = %c4, %j = %c4) (in %a = %x : memref<4x4xf32>, out %b = %z : memref<4x4xf32>) attributes {dfg.knob = "f16-math"} {
+    %v = memref.load %a[%i, %j] : memref<4x4xf32>
+    %s = arith.addf %v, %v : f32
+    memref.store %s, %b[%i, %j] : memref<4x4xf32>
+  }
+  dfg.return %m : memref<4x4xf32>
+}
