@@ -7,7 +7,6 @@
 #include "tessera/tune/KnobMoves.h"
 #include "tessera/tune/Measure.h"
 #include "tessera/tune/Search.h"
-#include "tessera/tune/Statistics.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +21,7 @@ using Json = nlohmann::json;
 static constexpr double exactDecibels = 100;
 
 // Rounds of steps from the best configurations so far, each with twice as many trials as the search proposed.
-static constexpr int refineRounds = 8;
+static constexpr int refineRounds = 10;
 
 static double since(uint64_t start) { return static_cast<double>(nowNanoseconds() - start) / 1e9; }
 
@@ -149,12 +148,25 @@ Status GraphTuner::prepare() {
   return Status();
 }
 
+// Numbers left their range where the exact program's did not, such as those of f16.
+static bool isBroken(std::span<const OutputArray> got, std::span<const OutputArray> golden) {
+  for (size_t a = 0; a < got.size(); ++a)
+    for (size_t e = 0; e < got[a].values.size(); ++e)
+      if (!std::isfinite(got[a].values[e]) && std::isfinite(golden[a].values[e]))
+        return true;
+  return false;
+}
+
 Result<std::vector<double>> GraphTuner::judge(Program &program) {
   std::vector<double> figures;
   for (size_t i = 0; i < samples.size(); ++i) {
     std::vector<BufferRef> outputs;
     TESSERA_TRY(launchOn(program, samples[i], outputs));
     TESSERA_ASSIGN(std::vector<OutputArray> arrays, readOutputs(program.plan(), outputs));
+    if (isBroken(arrays, golden[i])) {
+      figures.push_back(higherIsBetter() ? -exactDecibels : exactDecibels);
+      continue;
+    }
     TESSERA_ASSIGN(std::vector<double> figure, metrics->evaluate(arrays, golden[i]));
     if (isShare) {
       figures.push_back(metrics->usedShare(figure, exactFigures));
@@ -375,20 +387,46 @@ Status GraphTuner::tryUniform() {
   return uniform.empty() ? Status() : tryTogether(std::move(uniform), "uniform");
 }
 
+// Users ask for round goals: 40, 30 and 20 dB, or thirds of the largest loss. As damage.
+std::vector<double> GraphTuner::roundGoals() const {
+  std::vector<double> goals;
+  const double way = higherIsBetter() ? -1 : 1;
+  for (int third : {1, 2, 3})
+    goals.push_back(
+        damageOf(isPsnr() ? 50.0 - 10 * third : exactQuality + way * options.maxLoss * third / 3));
+  return goals;
+}
+
+// Where the next steps start: the exact program, and the front in an order by chance, since it may have more
+// points than a round has trials; those next to a goal count for more.
+std::vector<GraphTuner::Start> GraphTuner::startsOf(Stream &random) const {
+  const double worst =
+      damageOf(higherIsBetter() ? exactQuality - options.maxLoss : exactQuality + options.maxLoss);
+  std::vector<Start> starts = {{KnobMap(), 1}};
+  const std::vector<const Candidate *> points = front();
+  auto damageAt = [&](size_t i) { return damageOf(searched(points[i]->found)); };
+  for (size_t i = 0; i < points.size() && damageAt(i) <= worst; ++i) {
+    const double before = i ? damageAt(i - 1) : 0,
+                 behind = i + 2 < points.size() ? damageAt(i + 2) : std::numeric_limits<double>::infinity();
+    const std::vector<double> goals = roundGoals();
+    const bool isNear =
+        std::any_of(goals.begin(), goals.end(), [&](double goal) { return before <= goal && goal < behind; });
+    starts.push_back({points[i]->knobs, isNear ? 3 : 1});
+  }
+  for (size_t i = starts.size(); i > 1; --i)
+    std::swap(starts[i - 1], starts[random.below(i)]);
+  return starts;
+}
+
 // Knobs of neighbouring nodes work together in ways that no sum of their single effects shows: steps from the
 // front are tried in the whole program, those from each of its points in turn.
 Status GraphTuner::refine() {
-  const double worst = higherIsBetter() ? exactQuality - options.maxLoss : exactQuality + options.maxLoss;
   Stream random(options.seed + 1);
   for (int round = 0; round < refineRounds; ++round) {
-    const auto stepsOf = round % 2 ? singleStepsOf : jointStepsOf;
-    std::vector<std::vector<KnobMap>> steps = {stepsOf(nodes, {})};
-    for (const Candidate *c : front())
-      if (damageOf(searched(c->found)) <= damageOf(worst))
-        steps.push_back(stepsOf(nodes, c->knobs));
-    // A long front has more points than a round has trials; none comes first every time.
-    for (size_t i = steps.size(); i > 1; --i)
-      std::swap(steps[i - 1], steps[random.below(i)]);
+    const std::vector<Start> starts = startsOf(random);
+    std::vector<std::vector<KnobMap>> steps;
+    for (const Start &start : starts)
+      steps.push_back(round % 2 ? singleStepsOf(nodes, start.knobs) : jointStepsOf(nodes, start.knobs));
     std::vector<KnobMap> chosen;
     auto isKnown = [&](const KnobMap &knobs) {
       return knobs.empty() || std::find(chosen.begin(), chosen.end(), knobs) != chosen.end() ||
@@ -396,20 +434,24 @@ Status GraphTuner::refine() {
                          [&](const Candidate &c) { return c.knobs == knobs; });
     };
     const auto most = static_cast<size_t>(2 * options.candidates);
-    for (bool some = true; some && chosen.size() < most;) {
-      some = false;
-      for (std::vector<KnobMap> &own : steps) {
-        while (!own.empty() && chosen.size() < most) {
-          std::swap(own.back(), own[random.below(own.size())]);
-          KnobMap step = std::move(own.back());
-          own.pop_back();
-          if (!isKnown(step)) {
-            chosen.push_back(std::move(step));
-            some = true;
-            break;
-          }
+    // One that is new, by chance.
+    auto choose = [&](std::vector<KnobMap> &own) {
+      while (!own.empty() && chosen.size() < most) {
+        std::swap(own.back(), own[random.below(own.size())]);
+        KnobMap step = std::move(own.back());
+        own.pop_back();
+        if (!isKnown(step)) {
+          chosen.push_back(std::move(step));
+          return true;
         }
       }
+      return false;
+    };
+    for (bool some = true; some && chosen.size() < most;) {
+      some = false;
+      for (size_t s = 0; s < steps.size(); ++s)
+        for (int turn = 0; turn < starts[s].turns; ++turn)
+          some = choose(steps[s]) || some;
     }
     if (chosen.empty())
       break;

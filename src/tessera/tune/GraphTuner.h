@@ -13,6 +13,7 @@
 #include "tessera/tune/MetricSet.h"
 #include "tessera/tune/Network.h"
 #include "tessera/tune/Samples.h"
+#include "tessera/tune/Statistics.h"
 
 #include <functional>
 
@@ -63,6 +64,12 @@ private:
   Status profile();
   std::vector<std::vector<uint16_t>> search();
   Status validate(const std::vector<std::vector<uint16_t>> &proposals);
+  struct Start {
+    KnobMap knobs;
+    int turns; ///< of each round
+  };
+  std::vector<double> roundGoals() const;
+  std::vector<Start> startsOf(Stream &random) const;
   Status tryTogether(std::vector<KnobMap> chosen, const std::string &file);
   Status tryUniform();
   Status refine();

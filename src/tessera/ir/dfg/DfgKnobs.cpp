@@ -316,11 +316,11 @@ SmallVector<Knob> dfg::listKnobs(NodeOp node) {
     for (int64_t offset = 0; offset < rate; ++offset)
       add(line, 1, rate, offset);
   // One row of a period, at its end or in its middle: a reader does best between two of them.
-  for (int64_t rate : {3, 4, 6, 8, 16})
+  for (int64_t rate : {3, 4, 6, 8, 12, 16})
     for (int64_t offset : {int64_t(0), rate / 2})
       add(line, rate - 1, rate, offset);
   // The three rows that a reader takes which computes that one.
-  for (int64_t rate : {6, 8, 16})
+  for (int64_t rate : {6, 8, 12, 16})
     for (int64_t offset : {int64_t(1), rate / 2 + 1})
       add(line, rate - 3, rate, offset);
   add(cubic, 1, 2, 0);
