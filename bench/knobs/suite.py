@@ -65,6 +65,22 @@ WINDOW = """    %zero = arith.constant 0 : index
     }}"""
 NODES = {"node-blur-1024x1024": (BLUR, "tensor<1024x1024xf32>"), "node-sum-1024x1024": (BLUR, "f32 reduce<addf>"),
          "node-window-1024x1024": (WINDOW.format(rows="seven", columns="seven", step="one"), "tensor<1024x1024xf32>")}
+# The same window with a weight between others, as in a chain of filters: what it makes is stored, and read by a window.
+WEIGHTED = WINDOW.replace("    %none", "    %weight = arith.constant 0.0204 : f32\n    %none").replace(
+    "        %u = arith.addf %t, %p : f32", "        %m = arith.mulf %p, %weight : f32\n        %u = arith.addf %t, %m : f32")
+FILTERS = f"""dfg.graph @layer(%x: tensor<1024x1024xf32>) -> (y: tensor<1024x1024xf32>) {{
+  %n = arith.constant 1024 : index
+  %y = dfg.node @layer grid(%i = %n, %j = %n) (%a = %x : tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {{
+{WEIGHTED.format(rows="seven", columns="seven", step="one")}
+    dfg.yield %v : f32
+  }}
+  %z = dfg.node @after grid(%i = %n, %j = %n) (%a = %y : tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {{
+{WINDOW.format(rows="one", columns="seven", step="one")}
+    dfg.yield %v : f32
+  }}
+  dfg.return %z : tensor<1024x1024xf32>
+}}
+"""
 # A frame is exposed by its own brightness, or by that of the frame before; one frame at a time.
 EXPOSURE = """dfg.graph @layer(%x: tensor<1024x1024xf32>) -> (y: tensor<1024x1024xf32>) {
   %n = arith.constant 1024 : index
@@ -208,7 +224,7 @@ def reports(options):
     os.makedirs(work, exist_ok=True)
     found, failures = [], []
     wanted = [k for k in options.knobs.split(",") if k] or KNOBS
-    texts = {name: program(*layer) for name, layer in LAYERS.items()} | {name: node(*parts) for name, parts in NODES.items()} | {STORES: store(BLUR), "node-exposure-1024x1024": EXPOSURE}
+    texts = {name: program(*layer) for name, layer in LAYERS.items()} | {name: node(*parts) for name, parts in NODES.items()} | {STORES: store(BLUR), "node-filters-1024x1024": FILTERS, "node-exposure-1024x1024": EXPOSURE}
     layers = [n for n in options.nets.split(",") if n] or texts
     failures += [f"unknown '{n}'; there are: {', '.join(texts)}" for n in layers if n not in texts]
     for name, text in texts.items():
