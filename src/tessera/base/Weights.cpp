@@ -125,6 +125,7 @@ Int8Range tessera::int8Range(float low, float high) {
 float tessera::roundTo(Knob::Precision precision, float value) {
   switch (precision) {
   case Knob::Precision::F16:
+  case Knob::Precision::F16Math:
     return halfToFloat(floatToHalf(value));
   case Knob::Precision::BF16:
     return bfloatToFloat(floatToBfloat(value));

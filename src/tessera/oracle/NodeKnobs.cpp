@@ -52,14 +52,9 @@ bool NodeKnob::computed(int64_t row) const {
 }
 
 double NodeKnob::round(double value) const {
-  if (knob.precision == Knob::Precision::F32)
+  if (knob.precision == Knob::Precision::F32) // which f64 is too
     return value;
-  bool isHalf = knob.precision != Knob::Precision::BF16;
-  llvm::APFloat number(static_cast<float>(value));
-  bool losesInfo = false;
-  number.convert(isHalf ? llvm::APFloat::IEEEhalf() : llvm::APFloat::BFloat(),
-                 llvm::APFloat::rmNearestTiesToEven, &losesInfo);
-  return number.convertToDouble();
+  return roundTo(knob.precision, static_cast<float>(value));
 }
 
 int64_t NodeKnob::neighbour(int64_t row, int64_t steps) const {

@@ -67,6 +67,10 @@ double GraphTuner::qualityOf(double damage) const {
   return exactQuality + (higherIsBetter() ? -damage : damage);
 }
 
+double GraphTuner::damageOfLoss(double loss) const {
+  return damageOf(higherIsBetter() ? exactQuality - loss : exactQuality + loss);
+}
+
 double GraphTuner::lossOf(double quality) const {
   return higherIsBetter() ? exactQuality - quality : quality - exactQuality;
 }
@@ -308,9 +312,8 @@ KnobMap GraphTuner::knobsOf(std::span<const uint16_t> picks) const {
 
 // The front of the additive model.
 std::vector<std::vector<uint16_t>> GraphTuner::search() {
-  const double worst = higherIsBetter() ? exactQuality - options.maxLoss : exactQuality + options.maxLoss;
   // Errors of several nodes may cancel: look a little beyond.
-  const double most = 2 * damageOf(worst);
+  const double most = 2 * damageOfLoss(options.maxLoss);
   std::vector<Point> front = solveFront(operations, most, most / 2000);
   for (Point &p : front)
     p.cost = costOf(p.picks);
@@ -359,6 +362,12 @@ std::vector<const GraphTuner::Candidate *> GraphTuner::front() const {
   return all;
 }
 
+bool GraphTuner::isKnown(const KnobMap &knobs, std::span<const KnobMap> chosen) const {
+  return std::find(chosen.begin(), chosen.end(), knobs) != chosen.end() ||
+         std::any_of(candidates.begin(), candidates.end(),
+                     [&](const Candidate &c) { return c.knobs == knobs; });
+}
+
 Status GraphTuner::tryTogether(std::vector<KnobMap> chosen, const std::string &file) {
   TESSERA_ASSIGN(std::vector<Found> found, tryAll(chosen, file));
   for (size_t i = 0; i < chosen.size(); ++i) {
@@ -378,10 +387,7 @@ Status GraphTuner::tryUniform() {
       for (const TunableNode &node : nodes)
         if (std::find(node.knobs.begin(), node.knobs.end(), knob) != node.knobs.end())
           knobs[node.name] = knob;
-      const bool isKnown = std::find(uniform.begin(), uniform.end(), knobs) != uniform.end() ||
-                           std::any_of(candidates.begin(), candidates.end(),
-                                       [&](const Candidate &c) { return c.knobs == knobs; });
-      if (knobs.size() > 1 && !isVariant(first, knob) && !isKnown)
+      if (knobs.size() > 1 && !isVariant(first, knob) && !isKnown(knobs, uniform))
         uniform.push_back(std::move(knobs));
     }
   return uniform.empty() ? Status() : tryTogether(std::move(uniform), "uniform");
@@ -390,25 +396,22 @@ Status GraphTuner::tryUniform() {
 // Users ask for round goals: 40, 30 and 20 dB, or thirds of the largest loss. As damage.
 std::vector<double> GraphTuner::roundGoals() const {
   std::vector<double> goals;
-  const double way = higherIsBetter() ? -1 : 1;
   for (int third : {1, 2, 3})
-    goals.push_back(
-        damageOf(isPsnr() ? 50.0 - 10 * third : exactQuality + way * options.maxLoss * third / 3));
+    goals.push_back(isPsnr() ? damageOf(50 - 10 * third) : damageOfLoss(options.maxLoss * third / 3));
   return goals;
 }
 
 // Where the next steps start: the exact program, and the front in an order by chance, since it may have more
 // points than a round has trials; those next to a goal count for more.
 std::vector<GraphTuner::Start> GraphTuner::startsOf(Stream &random) const {
-  const double worst =
-      damageOf(higherIsBetter() ? exactQuality - options.maxLoss : exactQuality + options.maxLoss);
+  const double worst = damageOfLoss(options.maxLoss);
+  const std::vector<double> goals = roundGoals();
   std::vector<Start> starts = {{KnobMap(), 1}};
   const std::vector<const Candidate *> points = front();
   auto damageAt = [&](size_t i) { return damageOf(searched(points[i]->found)); };
   for (size_t i = 0; i < points.size() && damageAt(i) <= worst; ++i) {
     const double before = i ? damageAt(i - 1) : 0,
                  behind = i + 2 < points.size() ? damageAt(i + 2) : std::numeric_limits<double>::infinity();
-    const std::vector<double> goals = roundGoals();
     const bool isNear =
         std::any_of(goals.begin(), goals.end(), [&](double goal) { return before <= goal && goal < behind; });
     starts.push_back({points[i]->knobs, isNear ? 3 : 1});
@@ -428,11 +431,6 @@ Status GraphTuner::refine() {
     for (const Start &start : starts)
       steps.push_back(round % 2 ? singleStepsOf(nodes, start.knobs) : jointStepsOf(nodes, start.knobs));
     std::vector<KnobMap> chosen;
-    auto isKnown = [&](const KnobMap &knobs) {
-      return knobs.empty() || std::find(chosen.begin(), chosen.end(), knobs) != chosen.end() ||
-             std::any_of(candidates.begin(), candidates.end(),
-                         [&](const Candidate &c) { return c.knobs == knobs; });
-    };
     const auto most = static_cast<size_t>(2 * options.candidates);
     // One that is new, by chance.
     auto choose = [&](std::vector<KnobMap> &own) {
@@ -440,7 +438,7 @@ Status GraphTuner::refine() {
         std::swap(own.back(), own[random.below(own.size())]);
         KnobMap step = std::move(own.back());
         own.pop_back();
-        if (!isKnown(step)) {
+        if (!step.empty() && !isKnown(step, chosen)) {
           chosen.push_back(std::move(step));
           return true;
         }

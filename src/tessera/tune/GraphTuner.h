@@ -70,6 +70,7 @@ private:
   };
   std::vector<double> roundGoals() const;
   std::vector<Start> startsOf(Stream &random) const;
+  bool isKnown(const KnobMap &knobs, std::span<const KnobMap> chosen) const;
   Status tryTogether(std::vector<KnobMap> chosen, const std::string &file);
   Status tryUniform();
   Status refine();
@@ -80,6 +81,7 @@ private:
   bool isPsnr() const;
   bool higherIsBetter() const { return !isShare && metrics->items()[0].higherIsBetter(); }
   double damageOf(double quality) const;
+  double damageOfLoss(double loss) const;
   double qualityOf(double damage) const;
   double lossOf(double quality) const;
   double searched(const Found &found) const;

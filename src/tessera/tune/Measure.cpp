@@ -130,11 +130,11 @@ Result<std::vector<Cost>> measureTogether(const std::shared_ptr<const Module> &m
   std::vector<Cost> costs(programs.size(), {std::numeric_limits<double>::infinity(), 0, ""});
   std::vector<std::vector<BufferRef>> outputs(
       programs.size()); // kept: to make them is no work of the programs
+  // Each twice in its turn: one in use finds its own data in the caches, not that of others.
   const uint64_t begin = nowNanoseconds();
   for (int round = 0; round < 30 || static_cast<double>(nowNanoseconds() - begin) < 1e9 * seconds; ++round)
     for (size_t turn = 0; turn < 2 * programs.size(); ++turn) {
-      const size_t i =
-          turn / 2; // twice each: one in use finds its own data in the caches, not that of others
+      const size_t i = turn / 2;
       outputs[i].resize(programs[i]->plan().outputs.size());
       const uint64_t start = launchClock(*programs[i]);
       TESSERA_TRY(programs[i]->launch(raw, outputs[i]));

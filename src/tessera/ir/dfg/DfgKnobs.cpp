@@ -204,16 +204,11 @@ static bool isArithmetic(Operation *op) {
 
 // All floats of the body are numbers of f32, and nothing is done with them that f16 does not have.
 static bool canComputeInHalf(NodeOp node) {
-  for (BlockArgument arg : node.getInputArgs()) {
-    if (!getElementTypeOrSelf(arg.getType()).isF32() || arg.getType().isF32())
-      continue;
-    // Whole tensors are rounded before the node, and read element by element.
-    unsigned input = arg.getArgNumber() - node.getRank();
-    if (!isa<RankedTensorType>(arg.getType()) || node.getPort(input).getMode() == PortMode::Each)
+  // Whole tensors are rounded before the node, numbers in it; memory and parts of tensors are not.
+  for (auto [i, arg] : llvm::enumerate(node.getInputArgs())) {
+    const bool isWhole = isa<RankedTensorType>(arg.getType()) && node.getPort(i).getMode() != PortMode::Each;
+    if (getElementTypeOrSelf(arg.getType()).isF32() && !arg.getType().isF32() && !isWhole)
       return false;
-    for (Operation *user : arg.getUsers())
-      if (!isa<tensor::ExtractOp, tensor::DimOp>(user))
-        return false;
   }
   WalkResult walk = node.getBodyBlock()->walk([](Operation *op) {
     auto isFloat = [](Type type) { return isa<FloatType>(getElementTypeOrSelf(type)); };

@@ -119,12 +119,12 @@ LogicalResult graph::applyNodeKnobs(RewriterBase &rewriter, Operation *root, Ref
       break;
     }
     SmallVector<NodeOp> parts = {node};
-    auto narrow = [&] {
+    auto narrowParts = [&] {
       for (NodeOp &part : parts) {
-        FailureOr<NodeOp> narrow = narrowResults(rewriter, part, storedAs(root, knob), no);
-        if (failed(narrow))
+        FailureOr<NodeOp> made = narrowResults(rewriter, part, storedAs(root, knob), no);
+        if (failed(made))
           return failure();
-        part = *narrow;
+        part = *made;
       }
       return success();
     };
@@ -133,8 +133,8 @@ LogicalResult graph::applyNodeKnobs(RewriterBase &rewriter, Operation *root, Ref
     if (isMath)
       computeInHalf(rewriter, node, halves);
     // What lies between rows is computed in f16 too; cubics are not.
-    const bool isFirst = isMath && !isCubic;
-    if (isFirst && failed(narrow()))
+    const bool narrowsFirst = isMath && !isCubic;
+    if (narrowsFirst && failed(narrowParts()))
       return failure();
     if (knob.skipsRows()) {
       FailureOr<PerforatedNode> made =
@@ -143,7 +143,7 @@ LogicalResult graph::applyNodeKnobs(RewriterBase &rewriter, Operation *root, Ref
         return failure();
       parts = {made->some, made->fill};
     }
-    if (!isFirst && knob.precision != Knob::Precision::F32 && failed(narrow()))
+    if (!narrowsFirst && knob.precision != Knob::Precision::F32 && failed(narrowParts()))
       return failure();
     if (parts.size() == 2)
       perforated.push_back({parts[0], parts[1]});
