@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The other end of worker.py: starts an engine's process, asks it, ends it."""
+import functools
 import json
 import os
 import select
@@ -8,6 +9,7 @@ import subprocess
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
+@functools.cache
 def preload(build):
     """What LD_PRELOAD has to name so that OpenVINO finds the tiles of AMX on virtual machines that hide them: amx_leaves.c, compiled once; else nothing."""
     source, library = os.path.join(HERE, "amx_leaves.c"), os.path.abspath(os.path.join(build, "bench", "libamx_leaves.so"))
