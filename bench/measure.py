@@ -58,6 +58,15 @@ def row(suite, report):
     return {**result, **report.get("more", {})}
 
 
+def words(text, all_of):
+    """What an option with words separated by commas chose: all of them when it is empty."""
+    chosen = [w for w in text.split(",") if w] or list(all_of)
+    for word in chosen:
+        if word not in all_of:
+            sys.exit(f"error: unknown '{word}'; there are: {', '.join(all_of)}")
+    return chosen
+
+
 def geometric_mean(values):
     return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
 

@@ -42,7 +42,7 @@ def main():
     threads, options.threads = options.threads, [options.threads]
     run = suite.Run(options)
     ratios, rows = [], []
-    for net in options.nets.split(",") if options.nets else suite.NETS:
+    for net in run.nets if options.nets else suite.NETS:
         model = run.model(net)
         files = {}
         for kind, tuned in (("here", run.tune(net, model)), ("portable", run.tune(net, model, "portable", ["--portable"]))):

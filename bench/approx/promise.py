@@ -87,7 +87,7 @@ def main():
     options = parser.parse_args()
     threads, options.threads = options.threads, [options.threads]
     run, rows = suite.Run(options), []
-    for net in options.nets.split(",") if options.nets else suite.NETS:
+    for net in run.nets if options.nets else suite.NETS:
         tuned = run.tune(net, run.model(net), "promise", ["--portable", "--knobs", "promise:*"])
         exact = run.install(run.path(net, "f32.tsx"), tuned, "--mode", "strict")
         cpu = json.loads(run.call("bench", exact, "--batch", str(suite.BATCH), "--threads", str(threads), "--seconds", "1", "--json", "-"))

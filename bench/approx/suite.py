@@ -55,6 +55,8 @@ class Run:
         os.makedirs(self.work, exist_ok=True)
         self.tessera = os.path.join(options.build, "bin", "tessera")
         self.python = environment.python()
+        self.nets = measure.words(options.nets, DATA)
+        self.peers = [] if options.peers == "-" or options.cpu else measure.words(options.peers, OPENVINO)
 
     def call(self, *words):
         # Installation chooses by times, so it measures with as many threads as the rows do.
@@ -76,7 +78,7 @@ class Run:
 
     def tune(self, net, model, kind="tuned", words=()):
         """The tuned portable object."""
-        cpu = getattr(self.options, "cpu", "")
+        cpu = self.options.cpu
         if cpu:
             kind, words = f"{kind}-{cpu}", (*words, "--cpu", cpu)
         portable, tuned = self.path(net, "plain.tsr"), self.path(net, kind + ".tsr")
@@ -88,7 +90,7 @@ class Run:
 
     def install(self, target, tuned, *words):
         """Installs unless it was done by this compiler before."""
-        if getattr(self.options, "cpu", ""):
+        if self.options.cpu:
             root, end = os.path.splitext(target)
             target, words = f"{root}-{self.options.cpu}{end}", (*words, "--cpu", self.options.cpu)
         if not newer(target, tuned) or not newer(target, self.tessera + "-compiler"):
@@ -170,8 +172,7 @@ class Run:
                 evals[configuration] = self.held_back(net, installed, configuration)
         files.update(self.plain(net, tuned))
         workers = {name: self.load(net, "tessera", path, threads) for name, path in files.items()}
-        peers = "-" if self.options.cpu else self.options.peers
-        for engine in [p for p in peers.split(",") if p and p != "-"] if peers else OPENVINO:
+        for engine in self.peers:
             path = self.openvino(net, engine, model)
             workers[engine] = path and self.load(net, engine, path, threads)
         workers = {name: worker for name, worker in workers.items() if worker}
@@ -197,10 +198,7 @@ class Run:
 
 def reports(options):
     run = Run(options)
-    nets = [n for n in options.nets.split(",") if n] or list(DATA)
-    for net in nets:
-        if net not in DATA:
-            sys.exit(f"error: unknown '{net}'; there are: {', '.join(DATA)}")
+    for net in run.nets:
         if options.only and options.only not in net:
             continue
         try:

@@ -12,6 +12,8 @@ import os
 import random
 import subprocess
 
+import measure
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 # name: (kind, input, weights, strides, pad). 3x3 and 1x1 layers of the size that residual networks have, a depthwise one, a product, a pool, a mean,
@@ -225,8 +227,7 @@ def reports(options):
     found, failures = [], []
     wanted = [k for k in options.knobs.split(",") if k] or KNOBS
     texts = {name: program(*layer) for name, layer in LAYERS.items()} | {name: node(*parts) for name, parts in NODES.items()} | {STORES: store(BLUR), "node-filters-1024x1024": FILTERS, "node-exposure-1024x1024": EXPOSURE}
-    layers = [n for n in options.nets.split(",") if n] or texts
-    failures += [f"unknown '{n}'; there are: {', '.join(texts)}" for n in layers if n not in texts]
+    layers = measure.words(options.nets, texts)
     for name, text in texts.items():
         if options.only not in name or name not in layers:
             continue

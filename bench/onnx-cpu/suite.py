@@ -52,14 +52,6 @@ def add_options(parser):
     parser.add_argument("--peers-only", action="store_true", help="the peers' times alone; nothing of ours is compiled")
 
 
-def words(text, all_of):
-    chosen = [w for w in text.split(",") if w] or list(all_of)
-    for word in chosen:
-        if word not in all_of:
-            sys.exit(f"error: unknown '{word}'; there are: {', '.join(all_of)}")
-    return chosen
-
-
 class Run:
     """One run of the suite: what was asked for, where files go, what failed."""
 
@@ -69,11 +61,11 @@ class Run:
         self.work = os.path.join(options.build, "bench", "onnx")
         os.makedirs(self.work, exist_ok=True)
         self.python = environment.python()
-        self.nets = words(options.nets, NETS) if options.nets else FIGURES
+        self.nets = measure.words(options.nets, NETS) if options.nets else FIGURES
         if options.only:
             self.nets = [net for net in self.nets if options.only in net]
-        self.peers = words(options.peers, PEERS)
-        self.builds = [] if options.builds == "-" else words(options.builds, list(BUILDS)[1:])
+        self.peers = measure.words(options.peers, PEERS)
+        self.builds = [] if options.builds == "-" else measure.words(options.builds, list(BUILDS)[1:])
         self.seconds = 3.0
         if options.quick:
             self.peers = [p for p in self.peers if p not in SLOW or options.peers]
