@@ -11,7 +11,7 @@ export CCACHE_SLOPPINESS = pch_defines,time_macros
 help:
 	@echo "make build      install what is missing and build"
 	@echo "make demo       compile a network, check its accuracy; find the edges in a photograph; spend two points of accuracy"
-	@echo "make test       all tests, reduced counts (about half an hour from nothing on two cores)"
+	@echo "make test       all tests, reduced counts (about 25 minutes from nothing on two cores)"
 	@echo "make test-full  all tests, full counts"
 	@echo "make bench      measure against hand-written OpenMP and oneTBB, ONNX Runtime, OpenVINO, …"
 	@echo "make clean      remove build/"

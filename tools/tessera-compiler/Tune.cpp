@@ -18,11 +18,7 @@ static void printCurve(const tune::Curve &curve, const std::string &path) {
   const bool isShare = curve.metric.starts_with("top-");
   // Errors are small numbers.
   const int digits = isShare || curve.metric.find("psnr") != std::string::npos ? 2 : 4;
-  auto number = [&](double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.*f", digits, value);
-    return std::string(text);
-  };
+  auto number = [&](double value) { return formatFixed(value, digits); };
   std::printf("%s: %s %s%s on %lld samples of %s that the search did not see\n", path.c_str(),
               curve.metric.c_str(), number(curve.baselineQuality).c_str(), isShare ? " %" : "",
               static_cast<long long>(curve.baselineCount), curve.data.c_str());

@@ -314,9 +314,7 @@ static void printTable(const std::vector<Row> &rows, bool measured, const Roofli
       table[r + 1].push_back(text(rows[r]));
   };
   auto rate = [](double amount, const Row &r) -> std::string {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.2f", amount / static_cast<double>(r.bestNs));
-    return amount > 0 && r.bestNs ? text : "-";
+    return amount > 0 && r.bestNs ? formatFixed(amount / static_cast<double>(r.bestNs), 2) : "-";
   };
   auto orDash = [](const std::string &text) { return text.empty() ? std::string("-") : shorten(text); };
   column(flops, "flops", [&](const Row &r) { return orDash(r.flopsText); });
@@ -327,9 +325,7 @@ static void printTable(const std::vector<Row> &rows, bool measured, const Roofli
   column(measured && bytes, "GB/s", [&](const Row &r) { return rate(r.bytes, r); });
   column(measured && flops, "of roofline", [&](const Row &r) -> std::string {
     double share = shareOfRoof(r, machine);
-    char text[32];
-    std::snprintf(text, sizeof text, "%.0f %%", share * 100);
-    return share > 0 ? text : "-";
+    return share > 0 ? concat(formatFixed(share * 100, 0), " %") : "-";
   });
   column(any([](const Row &r) { return !r.layout.empty(); }), "layout",
          [&](const Row &r) { return orDash(r.layout); });

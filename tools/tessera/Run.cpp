@@ -64,9 +64,7 @@ static std::string profileTable(Program &program) {
     const NodeProfile &p = profile[n];
     double best = static_cast<double>(p.minNs);
     auto rate = [&](double amount) {
-      char text[32];
-      std::snprintf(text, sizeof text, "%.2f", amount / best);
-      return amount > 0 && best > 0 ? std::string(text) : std::string("-");
+      return amount > 0 && best > 0 ? formatFixed(amount / best, 2) : std::string("-");
     };
     std::string source = shortSource(program.plan().nodes[n].loc);
     rows.push_back(

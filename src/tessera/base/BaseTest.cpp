@@ -43,6 +43,8 @@ TEST(Diag, Formats) {
   EXPECT_EQ(formatShape({}), "scalar");
   EXPECT_EQ(formatBytes(100), "100 B");
   EXPECT_EQ(formatBytes(1536), "1.50 KiB");
+  EXPECT_EQ(formatFixed(-1.375, 2), "-1.38");
+  EXPECT_EQ(formatFixed(1e300, 1).size(), 303u);
   EXPECT_EQ(formatNanoseconds(1234), "1.23 us");
   EXPECT_EQ(formatJoules(0.00123), "1.23 mJ");
   EXPECT_EQ(formatJoules(5000), "5000 J");

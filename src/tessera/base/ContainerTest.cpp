@@ -3,14 +3,13 @@
 // The container: round trips, and each kind of damage by its message.
 #include "tessera/base/Container.h"
 #include "tessera/base/Sha256.h"
+#include "tessera/base/Testing.h"
 
 #include <cstring>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 using namespace tessera;
-
-static std::span<const std::byte> asBytes(const std::string &text) { return std::as_bytes(std::span(text)); }
 
 static std::string sample() {
   ContainerWriter writer(ContainerKind::PortableObject, 22);
@@ -25,7 +24,7 @@ static void resign(std::string &file) {
   std::memcpy(file.data() + 32, digest.data(), 32);
 }
 
-static std::string errorOf(const std::string &file) {
+static std::string containerError(const std::string &file) {
   auto container = Container::parse(asBytes(file), "a.tsr");
   EXPECT_FALSE(container.ok());
   return container.status().message();
@@ -53,38 +52,41 @@ TEST(Container, RoundTrip) {
 TEST(Container, Errors) {
   std::string good = sample();
   ASSERT_TRUE(Container::parse(asBytes(good), "a.tsr").ok());
-  EXPECT_EQ(errorOf("ELF"), "'a.tsr': not a Tessera file (expected the magic number 'TESSERA' at its start)");
-  EXPECT_EQ(errorOf(good.substr(0, 20)),
+  EXPECT_EQ(containerError("ELF"),
+            "'a.tsr': not a Tessera file (expected the magic number 'TESSERA' at its start)");
+  EXPECT_EQ(containerError(good.substr(0, 20)),
             "'a.tsr': file is truncated: expected at least 64 bytes, but got 20");
-  EXPECT_EQ(errorOf(good.substr(0, 6000)), "'a.tsr': file is truncated: expected 12290 bytes, but got 6000");
-  EXPECT_EQ(errorOf(good + "x"), "'a.tsr': file is too long: expected 12290 bytes, but got 12291");
+  EXPECT_EQ(containerError(good.substr(0, 6000)),
+            "'a.tsr': file is truncated: expected 12290 bytes, but got 6000");
+  EXPECT_EQ(containerError(good + "x"), "'a.tsr': file is too long: expected 12290 bytes, but got 12291");
   std::string bad = good;
   bad[12] = 9;
   EXPECT_EQ(
-      errorOf(bad),
+      containerError(bad),
       "'a.tsr': container version 9 is not supported; this tessera reads version 1; use a newer tessera");
   bad = good, bad[8] = 7;
-  EXPECT_EQ(errorOf(bad), "'a.tsr': expected kind 1 (.tsr) or 2 (.tsx), but got 7");
+  EXPECT_EQ(containerError(bad), "'a.tsr': expected kind 1 (.tsr) or 2 (.tsx), but got 7");
   bad = good, bad[21] = 1;
-  EXPECT_EQ(errorOf(bad), "'a.tsr': table of 258 sections does not fit into the file");
+  EXPECT_EQ(containerError(bad), "'a.tsr': table of 258 sections does not fit into the file");
   bad = good, bad[70] = 'x';
-  EXPECT_EQ(errorOf(bad), "'a.tsr': checksum of the section table does not match; the file is damaged");
+  EXPECT_EQ(containerError(bad),
+            "'a.tsr': checksum of the section table does not match; the file is damaged");
   bad = good, bad[64] = 0, resign(bad);
-  EXPECT_EQ(errorOf(bad), "'a.tsr': section 0 has no valid name");
+  EXPECT_EQ(containerError(bad), "'a.tsr': section 0 has no valid name");
   bad = good, bad[64 + 40] = 1, resign(bad);
-  EXPECT_EQ(errorOf(bad), "'a.tsr': section 'ir' is not aligned to 4096");
+  EXPECT_EQ(containerError(bad), "'a.tsr': section 'ir' is not aligned to 4096");
   bad = good, bad[64 + 44] = 1, resign(bad);
-  EXPECT_EQ(errorOf(bad), "'a.tsr': section 'ir' lies outside the file");
+  EXPECT_EQ(containerError(bad), "'a.tsr': section 'ir' lies outside the file");
   bad = good, bad[64 + 41] = 0, resign(bad);
-  EXPECT_EQ(errorOf(bad), "'a.tsr': section 'ir' overlaps the header");
+  EXPECT_EQ(containerError(bad), "'a.tsr': section 'ir' overlaps the header");
   bad = good, std::memcpy(bad.data() + 64 + 96, "ir\0\0", 4), resign(bad);
-  EXPECT_EQ(errorOf(bad), "'a.tsr': section 'ir' occurs twice");
+  EXPECT_EQ(containerError(bad), "'a.tsr': section 'ir' occurs twice");
   bad = good, bad[4000] = 'x';
-  EXPECT_EQ(errorOf(bad), "'a.tsr': bytes between the sections are not zero; the file is damaged");
+  EXPECT_EQ(containerError(bad), "'a.tsr': bytes between the sections are not zero; the file is damaged");
   bad = good + "x", bad[24] = 3;
-  EXPECT_EQ(errorOf(bad), "'a.tsr': bytes after the last section are not zero; the file is damaged");
+  EXPECT_EQ(containerError(bad), "'a.tsr': bytes after the last section are not zero; the file is damaged");
   bad = good, bad[8] = 2;
-  EXPECT_EQ(errorOf(bad), "'a.tsr': expected no LLVM version in an installed program, but got 22");
+  EXPECT_EQ(containerError(bad), "'a.tsr': expected no LLVM version in an installed program, but got 22");
   bad = good, bad[4096] = 'x';
   auto container = Container::parse(asBytes(bad), "a.tsr");
   ASSERT_TRUE(container.ok());

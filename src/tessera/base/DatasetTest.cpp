@@ -3,6 +3,7 @@
 // Labelled data: each form, and each message.
 #include "tessera/base/Dataset.h"
 #include "tessera/base/File.h"
+#include "tessera/base/Testing.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -12,8 +13,6 @@
 #include <zlib.h>
 
 using namespace tessera;
-
-static std::span<const std::byte> asBytes(const std::string &text) { return std::as_bytes(std::span(text)); }
 
 // An idx file of bytes with these extents.
 static std::string idx(std::vector<uint32_t> shape, const std::string &data, char type = 8) {

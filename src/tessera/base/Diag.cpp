@@ -77,6 +77,12 @@ std::string formatShape(std::span<const int64_t> shape) {
   return out;
 }
 
+std::string formatFixed(double value, int digits) {
+  char text[352]; // the largest double has 309 digits before the point
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
 static std::string formatScaled(double value, double step, std::span<const char *const> units) {
   size_t unit = 0;
   while (value >= step && unit + 1 < units.size()) {

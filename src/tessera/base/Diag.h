@@ -24,6 +24,9 @@ std::string joinNames(std::span<const std::string> names, std::string_view separ
 /// "3x4"; "?" for negative extents; "scalar" for rank 0.
 std::string formatShape(std::span<const int64_t> shape);
 
+/// "1.50" with two digits behind the point.
+std::string formatFixed(double value, int digits);
+
 /// "512 B", "1.5 MiB".
 std::string formatBytes(uint64_t bytes);
 

@@ -3,6 +3,7 @@
 // .npy and .npz: round trips, other orders, and each message.
 #include "tessera/base/Npy.h"
 #include "tessera/base/File.h"
+#include "tessera/base/Testing.h"
 
 #include <cstdio>
 #include <cstring>
@@ -10,8 +11,6 @@
 #include <unistd.h>
 
 using namespace tessera;
-
-static std::span<const std::byte> asBytes(const std::string &text) { return std::as_bytes(std::span(text)); }
 
 // A .npy file with this header dict and data.
 static std::string npy(std::string dict, std::string data, char version = 1) {
@@ -26,7 +25,7 @@ static std::string npy(std::string dict, std::string data, char version = 1) {
   return out + dict + data;
 }
 
-static std::string errorOf(const std::string &file) {
+static std::string npyError(const std::string &file) {
   auto array = parseNpy(asBytes(file), "f.npy");
   EXPECT_FALSE(array.ok());
   return array.status().message();
@@ -73,19 +72,19 @@ TEST(Npy, LaterVersionsAndOldLongsAreRead) {
 }
 
 TEST(Npy, Errors) {
-  EXPECT_EQ(errorOf("hello, this is text"), "'f.npy': not a .npy file (expected '\\x93NUMPY' at its start)");
-  EXPECT_EQ(errorOf(npy("{}", "", 9)), "'f.npy': .npy version 9 is not supported; versions 1 to 3 are");
-  EXPECT_EQ(errorOf(npy("{'descr': '<f4'", "")),
+  EXPECT_EQ(npyError("hello, this is text"), "'f.npy': not a .npy file (expected '\\x93NUMPY' at its start)");
+  EXPECT_EQ(npyError(npy("{}", "", 9)), "'f.npy': .npy version 9 is not supported; versions 1 to 3 are");
+  EXPECT_EQ(npyError(npy("{'descr': '<f4'", "")),
             "'f.npy': malformed header; write the array again with numpy.save");
   EXPECT_EQ(
-      errorOf(npy("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", "")),
+      npyError(npy("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", "")),
       "'f.npy': element type '|O' is not supported; convert the array to a bool, integer or float type");
-  EXPECT_EQ(errorOf(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}", "1234")),
+  EXPECT_EQ(npyError(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}", "1234")),
             "'f.npy': expected 12 bytes of data for f32 of shape 3, but got 4");
-  EXPECT_EQ(errorOf(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4)}", "")),
+  EXPECT_EQ(npyError(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4)}", "")),
             "'f.npy': shape 4611686018427387904x4 is too large");
   std::string cut = npy("{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}", "").substr(0, 30);
-  EXPECT_EQ(errorOf(cut), "'f.npy': header is truncated");
+  EXPECT_EQ(npyError(cut), "'f.npy': header is truncated");
   EXPECT_NE(readNpy("/nonexistent/x.npy").status().message().find("cannot open '/nonexistent/x.npy'"),
             std::string::npos);
 }

@@ -54,7 +54,7 @@ struct Case {
   std::vector<double> error; ///< of the curve's time against the truth, for each point
 };
 
-struct Outcome {
+struct Replayed {
   double met = 0, loss = 0;
   size_t adaptations = 0;
   std::vector<int> used;
@@ -62,13 +62,13 @@ struct Outcome {
 } // namespace
 
 // Half of the trace runs undisturbed, then the quota falls. `fixed` is the only point, or none.
-static Outcome replay(const Case &c, unsigned seed, std::optional<size_t> fixed) {
+static Replayed replay(const Case &c, unsigned seed, std::optional<size_t> fixed) {
   std::vector<ControlPoint> curve = c.points;
   for (size_t i = 0; i < curve.size() && i < c.error.size(); ++i)
     curve[i].ms *= c.error[i];
   auto controller = Controller::create(curve, {ControlGoal::Deadline, c.deadline});
   Machine machine(seed, c.noise, c.period);
-  Outcome outcome;
+  Replayed outcome;
   outcome.used.resize(curve.size());
   const int half = 300, settled = half + 60, end = half + 1200;
   for (int b = 0; b < end; ++b) {
@@ -117,10 +117,10 @@ TEST(ControllerTrace, EndsOnTheMostExactPointThatHolds) {
   };
   for (const Case &c : cases)
     for (unsigned seed : {1u, 2u, 3u}) {
-      SCOPED_TRACE(testing::Message() << c.name << ", seed " << seed);
+      SCOPED_TRACE(::testing::Message() << c.name << ", seed " << seed);
       // A point that holds by a hair may be left for the next one, which holds for certain.
       const size_t by = firstThatHolds(c, seed, 0.96), surely = firstThatHolds(c, seed, 0.98);
-      const Outcome o = replay(c, seed, std::nullopt);
+      const Replayed o = replay(c, seed, std::nullopt);
       const auto most = size_t(std::max_element(o.used.begin(), o.used.end()) - o.used.begin());
       EXPECT_GE(o.met, 0.95);
       EXPECT_GE(most, by);

@@ -28,7 +28,7 @@ static constexpr uint32_t relativeType = 0;
 
 static constexpr uint64_t maxSpan = uint64_t(1) << 30;
 
-template <typename... Ts> static Status bad(const Ts &...parts) {
+template <typename... Ts> static Status badImage(const Ts &...parts) {
   return fail(StatusCode::Corrupt, "code image: ", parts...);
 }
 
@@ -65,17 +65,17 @@ const std::byte *Image::at(uint64_t address, uint64_t size) const {
 Status Image::map(std::span<const std::byte> bytes) {
   Elf64_Ehdr header;
   if (bytes.size() < sizeof header)
-    return bad("file is truncated");
+    return badImage("file is truncated");
   std::memcpy(&header, bytes.data(), sizeof header);
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
       header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_type != ET_DYN)
-    return bad("expected a 64-bit little-endian shared ELF image");
+    return badImage("expected a 64-bit little-endian shared ELF image");
   if (header.e_machine != hostMachine)
     return fail(StatusCode::Unsupported, "code image: made for ", machineName(header.e_machine),
                 ", but this machine is ", machineName(hostMachine), "; install the program on this machine");
   if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum == 0 || header.e_phnum > 64 ||
       header.e_phoff > bytes.size() || header.e_phnum * sizeof(Elf64_Phdr) > bytes.size() - header.e_phoff)
-    return bad("program headers lie outside the file");
+    return badImage("program headers lie outside the file");
   std::vector<Elf64_Phdr> segments(header.e_phnum);
   std::memcpy(segments.data(), bytes.data() + header.e_phoff, segments.size() * sizeof(Elf64_Phdr));
 
@@ -83,7 +83,7 @@ Status Image::map(std::span<const std::byte> bytes) {
   uint64_t low = UINT64_MAX, high = 0;
   for (const Elf64_Phdr &s : segments) {
     if (s.p_type == PT_TLS || s.p_type == PT_INTERP)
-      return bad("thread-local storage and interpreters are not supported");
+      return badImage("thread-local storage and interpreters are not supported");
     if (s.p_type == PT_DYNAMIC) {
       dynamic = s.p_vaddr;
       dynamicSize = s.p_memsz;
@@ -91,16 +91,16 @@ Status Image::map(std::span<const std::byte> bytes) {
     if (s.p_type != PT_LOAD)
       continue;
     if (s.p_filesz > s.p_memsz || s.p_offset > bytes.size() || s.p_filesz > bytes.size() - s.p_offset)
-      return bad("segment lies outside the file");
+      return badImage("segment lies outside the file");
     if (s.p_vaddr > maxSpan || s.p_memsz > maxSpan)
-      return bad("segment at ", s.p_vaddr, " of ", s.p_memsz, " bytes is too large");
+      return badImage("segment at ", s.p_vaddr, " of ", s.p_memsz, " bytes is too large");
     if ((s.p_flags & PF_W) && (s.p_flags & PF_X))
-      return bad("segment is both writable and executable");
+      return badImage("segment is both writable and executable");
     low = std::min<uint64_t>(low, s.p_vaddr / page * page);
     high = std::max<uint64_t>(high, (s.p_vaddr + s.p_memsz + page - 1) / page * page);
   }
   if (low >= high)
-    return bad("nothing to load");
+    return badImage("nothing to load");
   // Two segments on one page could not have different rights.
   std::vector<std::pair<uint64_t, uint64_t>> ranges;
   for (const Elf64_Phdr &s : segments)
@@ -109,7 +109,7 @@ Status Image::map(std::span<const std::byte> bytes) {
   std::sort(ranges.begin(), ranges.end());
   for (size_t i = 1; i < ranges.size(); ++i)
     if (ranges[i].first < ranges[i - 1].second)
-      return bad("segments overlap on a page; link with -z max-page-size of at least ", page);
+      return badImage("segments overlap on a page; link with -z max-page-size of at least ", page);
 
   void *memory = mmap(nullptr, high - low, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
@@ -131,7 +131,7 @@ Status Image::map(std::span<const std::byte> bytes) {
     if (!load && !relro)
       continue;
     if (relro && !at(s.p_vaddr, s.p_memsz))
-      return bad("read-only part lies outside the image");
+      return badImage("read-only part lies outside the image");
     uint64_t begin = s.p_vaddr / page * page;
     // Only whole pages may be taken back from the writable segment.
     uint64_t end =
@@ -153,14 +153,14 @@ Status Image::map(std::span<const std::byte> bytes) {
     return false;
   };
   if (symbolCount && (!readable(symbols, symbolCount * sizeof(Elf64_Sym)) || !readable(strings, stringsSize)))
-    return bad("symbol table is not readable");
+    return badImage("symbol table is not readable");
   return Status();
 }
 
 Status Image::relocate() {
   uint64_t rela = 0, relaSize = 0, relr = 0, relrSize = 0, pltSize = 0, hash = 0, gnuHash = 0;
   if (dynamicSize == 0 || dynamicSize > (1 << 20) || !at(dynamic, dynamicSize))
-    return bad("no dynamic section");
+    return badImage("no dynamic section");
   for (uint64_t offset = 0; offset + sizeof(Elf64_Dyn) <= dynamicSize; offset += sizeof(Elf64_Dyn)) {
     Elf64_Dyn entry;
     std::memcpy(&entry, at(dynamic + offset, sizeof entry), sizeof entry);
@@ -168,17 +168,17 @@ Status Image::relocate() {
       break;
     switch (entry.d_tag) {
     case DT_NEEDED:
-      return bad("needs another library; expected a fully linked image");
+      return badImage("needs another library; expected a fully linked image");
     case DT_TEXTREL:
-      return bad("relocates its text; compile with position-independent code");
+      return badImage("relocates its text; compile with position-independent code");
     case DT_REL:
     case DT_INIT:
     case DT_FINI:
-      return bad("has initialisers or relocations that are not supported");
+      return badImage("has initialisers or relocations that are not supported");
     case DT_INIT_ARRAYSZ:
     case DT_FINI_ARRAYSZ:
       if (entry.d_un.d_val)
-        return bad("has initialisers; kernels must not need any");
+        return badImage("has initialisers; kernels must not need any");
       break;
     case DT_RELA:
       rela = entry.d_un.d_ptr;
@@ -188,7 +188,7 @@ Status Image::relocate() {
       break;
     case DT_RELAENT:
       if (entry.d_un.d_val != sizeof(Elf64_Rela))
-        return bad("relocations of an unknown size");
+        return badImage("relocations of an unknown size");
       break;
     case 36: // DT_RELR
       relr = entry.d_un.d_ptr;
@@ -219,7 +219,7 @@ Status Image::relocate() {
     }
   }
   if (pltSize)
-    return bad("calls functions through a procedure linkage table; link with -Bsymbolic");
+    return badImage("calls functions through a procedure linkage table; link with -Bsymbolic");
 
   auto addBase = [&](uint64_t where, uint64_t addend) {
     const std::byte *place = at(where, 8);
@@ -230,7 +230,7 @@ Status Image::relocate() {
     return true;
   };
   if (relaSize % sizeof(Elf64_Rela) != 0 || (relaSize && !at(rela, relaSize)))
-    return bad("relocations lie outside the image");
+    return badImage("relocations lie outside the image");
   for (uint64_t offset = 0; offset < relaSize; offset += sizeof(Elf64_Rela)) {
     Elf64_Rela entry;
     std::memcpy(&entry, at(rela + offset, sizeof entry), sizeof entry);
@@ -238,14 +238,14 @@ Status Image::relocate() {
     if (type == 0) // R_*_NONE
       continue;
     if (type != relativeType)
-      return bad("relocation of type ", type, " is not supported; expected a fully linked image");
+      return badImage("relocation of type ", type, " is not supported; expected a fully linked image");
     if (!at(static_cast<uint64_t>(entry.r_addend), 0))
-      return bad("relocation points outside the image");
+      return badImage("relocation points outside the image");
     if (!addBase(entry.r_offset, static_cast<uint64_t>(entry.r_addend)))
-      return bad("relocation lies outside the image");
+      return badImage("relocation lies outside the image");
   }
   if (relrSize % 8 != 0 || (relrSize && !at(relr, relrSize)))
-    return bad("packed relocations lie outside the image");
+    return badImage("packed relocations lie outside the image");
   uint64_t where = 0;
   auto relocateWord = [&](uint64_t address) {
     const std::byte *place = at(address, 8);
@@ -260,14 +260,14 @@ Status Image::relocate() {
     std::memcpy(&word, at(relr + offset, 8), 8);
     if (!(word & 1)) {
       if (!relocateWord(word))
-        return bad("packed relocation lies outside the image");
+        return badImage("packed relocation lies outside the image");
       where = word + 8;
       continue;
     }
     for (int bit = 1; bit < 64; ++bit)
       if ((word >> bit) & 1)
         if (!relocateWord(where + 8 * static_cast<uint64_t>(bit - 1)))
-          return bad("packed relocation lies outside the image");
+          return badImage("packed relocation lies outside the image");
     where += 8 * 63;
   }
 
@@ -275,19 +275,19 @@ Status Image::relocate() {
   if (hash) {
     uint32_t counts[2];
     if (!at(hash, sizeof counts))
-      return bad("hash table lies outside the image");
+      return badImage("hash table lies outside the image");
     std::memcpy(counts, at(hash, sizeof counts), sizeof counts);
     symbolCount = counts[1];
   } else if (gnuHash) {
     uint32_t fields[4];
     if (!at(gnuHash, sizeof fields))
-      return bad("hash table lies outside the image");
+      return badImage("hash table lies outside the image");
     std::memcpy(fields, at(gnuHash, sizeof fields), sizeof fields);
     uint64_t buckets = gnuHash + 16 + uint64_t(fields[2]) * 8, last = 0;
     uint64_t chains = buckets + uint64_t(fields[0]) * 4;
     const std::byte *table = at(buckets, uint64_t(fields[0]) * 4);
     if (!table)
-      return bad("hash table lies outside the image");
+      return badImage("hash table lies outside the image");
     for (uint32_t i = 0; i < fields[0]; ++i) {
       uint32_t bucket;
       std::memcpy(&bucket, table + uint64_t(i) * 4, 4);
@@ -298,7 +298,7 @@ Status Image::relocate() {
       for (;; ++last) {
         const std::byte *chain = at(chains + (last - fields[1]) * 4, 4);
         if (!chain)
-          return bad("hash table lies outside the image");
+          return badImage("hash table lies outside the image");
         uint32_t word;
         std::memcpy(&word, chain, 4);
         if (word & 1)
@@ -310,16 +310,16 @@ Status Image::relocate() {
   if (symbolCount > maxSpan / sizeof(Elf64_Sym) ||
       (symbolCount && !at(symbols, symbolCount * sizeof(Elf64_Sym))) ||
       (symbolCount && !at(strings, stringsSize)))
-    return bad("symbol table lies outside the image");
+    return badImage("symbol table lies outside the image");
   for (uint64_t i = 1; i < symbolCount; ++i) {
     Elf64_Sym symbol;
     std::memcpy(&symbol, at(symbols + i * sizeof symbol, sizeof symbol), sizeof symbol);
     if (symbol.st_shndx == SHN_UNDEF && ELF64_ST_BIND(symbol.st_info) != STB_WEAK &&
         symbol.st_name < stringsSize) {
       const char *text = reinterpret_cast<const char *>(at(strings, stringsSize)) + symbol.st_name;
-      return bad("symbol '",
-                 std::string(text, strnlen(text, std::min<uint64_t>(stringsSize - symbol.st_name, 256))),
-                 "' is not defined; kernels must call nothing outside the image");
+      return badImage("symbol '",
+                      std::string(text, strnlen(text, std::min<uint64_t>(stringsSize - symbol.st_name, 256))),
+                      "' is not defined; kernels must call nothing outside the image");
     }
   }
   return Status();

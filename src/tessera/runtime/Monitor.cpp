@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tessera/runtime/Monitor.h"
 
+#include "tessera/base/Diag.h"
 #include "tessera/runtime/SystemFile.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -206,20 +206,14 @@ bool Monitor::inform(Controller &controller, uint64_t now) {
   return true;
 }
 
-static std::string fixed(double value, int digits) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
-}
-
 std::string describeChange(const Conditions &before, const Conditions &now) {
   std::string text;
   auto say = [&](const char *what, const std::optional<double> &a, const std::optional<double> &b,
                  double least, double share, const char *unit, int digits) {
     if (!a || !b || std::fabs(*b - *a) < std::max(least, share * std::fabs(*a)))
       return;
-    text += concat(text.empty() ? "" : ", ", what, *b < *a ? " fell" : " rose", " from ", fixed(*a, digits),
-                   " to ", fixed(*b, digits), unit);
+    text += concat(text.empty() ? "" : ", ", what, *b < *a ? " fell" : " rose", " from ",
+                   formatFixed(*a, digits), " to ", formatFixed(*b, digits), unit);
   };
   say("the quota", before.quota, now.quota, 0.05, 0.05, " processors", 2);
   say("the frequency", before.mhz, now.mhz, 50, 0.1, " MHz", 0);

@@ -13,7 +13,7 @@ namespace {
 /// A made-up /proc and /sys.
 struct FakeMachine {
   std::string root =
-      testing::TempDir() + "machine-" + std::to_string(getpid()) + "-" + std::to_string(next());
+      ::testing::TempDir() + "machine-" + std::to_string(getpid()) + "-" + std::to_string(next());
   ~FakeMachine() { std::filesystem::remove_all(root); }
   static int next() {
     static int count = 0;

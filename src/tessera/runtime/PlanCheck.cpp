@@ -10,7 +10,7 @@ namespace tessera {
 
 static constexpr int32_t never = INT32_MAX;
 
-template <typename... Ts> static Status bad(const Ts &...parts) {
+template <typename... Ts> static Status badPlan(const Ts &...parts) {
   return fail(StatusCode::Corrupt, parts...);
 }
 
@@ -20,15 +20,15 @@ static Status findRoots(ProgramPlan &program, uint64_t constBytes) {
     value.root = static_cast<int32_t>(i);
     if (value.kind == ValueKind::Alias) {
       if (value.of >= static_cast<int32_t>(i))
-        return bad("value ", i, ": an alias must name an earlier value, but got ", value.of);
+        return badPlan("value ", i, ": an alias must name an earlier value, but got ", value.of);
       value.root = program.values[static_cast<size_t>(value.of)].root;
     }
     if (value.kind == ValueKind::Const) {
       if (value.offset % 64 != 0)
-        return bad("value ", i, ": expected an offset that is a multiple of 64, but got ", value.offset);
+        return badPlan("value ", i, ": expected an offset that is a multiple of 64, but got ", value.offset);
       if (value.offset > constBytes || value.bytes > constBytes - value.offset)
-        return bad("value ", i, ": constant of ", value.bytes, " bytes at ", value.offset,
-                   " lies outside the section of ", constBytes, " bytes");
+        return badPlan("value ", i, ": constant of ", value.bytes, " bytes at ", value.offset,
+                       " lies outside the section of ", constBytes, " bytes");
     }
     if (value.kind == ValueKind::State)
       program.states.push_back(static_cast<int32_t>(i));
@@ -42,20 +42,21 @@ static Status checkExprs(ProgramPlan &program) {
     if (expr.op == ExprOp::Dim) {
       const ValueInfo &value = program.values[static_cast<size_t>(expr.a)];
       if (static_cast<size_t>(expr.b) >= value.shape.size())
-        return bad("expr ", i, ": dimension ", expr.b, " of value ", expr.a, ", which has rank ",
-                   value.shape.size());
+        return badPlan("expr ", i, ": dimension ", expr.b, " of value ", expr.a, ", which has rank ",
+                       value.shape.size());
       if (value.kind != ValueKind::Input &&
           value.shape[static_cast<size_t>(expr.b)] >= static_cast<int64_t>(i))
-        return bad("expr ", i, ": asks for an extent of value ", expr.a, " that is defined by a later expr");
+        return badPlan("expr ", i, ": asks for an extent of value ", expr.a,
+                       " that is defined by a later expr");
     }
     if (expr.op == ExprOp::Load) {
       const ValueInfo &value = program.values[static_cast<size_t>(expr.a)];
       if (!value.shape.empty() || !isIntegerType(value.type))
-        return bad("expr ", i, ": 'load' expects a scalar of integer type, but value ", expr.a, " is ",
-                   elementTypeName(value.type), " of rank ", value.shape.size());
+        return badPlan("expr ", i, ": 'load' expects a scalar of integer type, but value ", expr.a, " is ",
+                       elementTypeName(value.type), " of rank ", value.shape.size());
       program.loads.push_back(static_cast<int32_t>(i));
       if (program.loads.size() > 4096)
-        return bad("more than 4096 exprs of kind 'load' are not supported");
+        return badPlan("more than 4096 exprs of kind 'load' are not supported");
     }
   }
   return Status();
@@ -66,20 +67,20 @@ static Status checkPorts(ProgramPlan &program) {
   for (size_t i = 0; i < program.inputs.size(); ++i) {
     size_t value = static_cast<size_t>(program.inputs[i].value);
     if (program.values[value].kind != ValueKind::Input)
-      return bad("input '", program.inputs[i].name, "': value ", value, " is not of kind input");
+      return badPlan("input '", program.inputs[i].name, "': value ", value, " is not of kind input");
     if (inputOf[value] >= 0)
-      return bad("input '", program.inputs[i].name, "': value ", value, " is bound twice");
+      return badPlan("input '", program.inputs[i].name, "': value ", value, " is bound twice");
     inputOf[value] = static_cast<int32_t>(i);
   }
   for (size_t i = 0; i < program.values.size(); ++i)
     if (program.values[i].kind == ValueKind::Input && inputOf[i] < 0)
-      return bad("value ", i, " is of kind input, but no input names it");
+      return badPlan("value ", i, " is of kind input, but no input names it");
   program.rootWritten.assign(program.values.size(), false);
   for (const Node &node : program.nodes)
     for (int32_t written : node.writes) {
       int32_t root = program.values[static_cast<size_t>(written)].root;
       if (program.values[static_cast<size_t>(root)].kind == ValueKind::Const)
-        return bad("node '", node.name, "' writes value ", written, ", which is a constant");
+        return badPlan("node '", node.name, "' writes value ", written, ", which is a constant");
       program.rootWritten[static_cast<size_t>(root)] = true;
     }
   for (Port &input : program.inputs)
@@ -97,11 +98,11 @@ static Status checkPorts(ProgramPlan &program) {
     const ValueInfo &init = program.values[static_cast<size_t>(state.init)];
     const ValueInfo &initRoot = program.values[static_cast<size_t>(init.root)];
     if (initRoot.kind != ValueKind::Const && initRoot.kind != ValueKind::Input)
-      return bad("value ", s, ": a state must start from an input or a constant");
+      return badPlan("value ", s, ": a state must start from an input or a constant");
     const ValueInfo &next = program.values[static_cast<size_t>(state.next)];
     if (init.type != state.type || next.type != state.type)
-      return bad("value ", s, ": 'init' and 'next' must have the type of the state, ",
-                 elementTypeName(state.type));
+      return badPlan("value ", s, ": 'init' and 'next' must have the type of the state, ",
+                     elementTypeName(state.type));
   }
   return Status();
 }
@@ -122,34 +123,35 @@ static Status checkNodes(ProgramPlan &program) {
         mark[root(v)] = stamp;
       for (int32_t v : version.temps) {
         if (program.values[static_cast<size_t>(v)].kind != ValueKind::Temp)
-          return bad("node '", node.name, "': temps must be values of kind temp, but value ", v, " is not");
+          return badPlan("node '", node.name, "': temps must be values of kind temp, but value ", v,
+                         " is not");
         privateTemp[static_cast<size_t>(v)] = true;
         mark[static_cast<size_t>(v)] = stamp;
       }
       for (const Step &step : version.steps)
         for (const StepArg &arg : step.args)
           if (arg.isValue && mark[root(arg.index)] != stamp)
-            return bad("node '", node.name, "': kernel '", step.kernel, "' is given value ", arg.index,
-                       ", which the node neither reads nor writes");
+            return badPlan("node '", node.name, "': kernel '", step.kernel, "' is given value ", arg.index,
+                           ", which the node neither reads nor writes");
     }
   for (const Node &node : program.nodes) {
     for (int32_t v : node.reads)
       if (privateTemp[root(v)])
-        return bad("node '", node.name, "' reads value ", v, ", which is private to a version");
+        return badPlan("node '", node.name, "' reads value ", v, ", which is private to a version");
     for (int32_t v : node.writes)
       if (privateTemp[root(v)])
-        return bad("node '", node.name, "' writes value ", v, ", which is private to a version");
+        return badPlan("node '", node.name, "' writes value ", v, ", which is private to a version");
   }
   for (const Port &output : program.outputs) {
     size_t r = root(output.value);
     if (privateTemp[r] || (program.values[r].kind == ValueKind::Temp && !program.rootWritten[r]))
-      return bad("output '", output.name, "': no node writes value ", output.value);
+      return badPlan("output '", output.name, "': no node writes value ", output.value);
   }
   for (int32_t s : program.states) {
     size_t r = root(program.values[static_cast<size_t>(s)].next);
     if (privateTemp[r] || (program.values[r].kind == ValueKind::Temp && !program.rootWritten[r]))
-      return bad("value ", s, ": no node writes its 'next', value ",
-                 program.values[static_cast<size_t>(s)].next);
+      return badPlan("value ", s, ": no node writes its 'next', value ",
+                     program.values[static_cast<size_t>(s)].next);
   }
   return Status();
 }
@@ -206,7 +208,7 @@ public:
       Node &node = program.nodes[n];
       int32_t segment = std::max(current, needed(node));
       if (segment == never)
-        return bad("node '", node.name, "' needs a size that only it or a later node produces");
+        return badPlan("node '", node.name, "' needs a size that only it or a later node produces");
       node.segment = current = segment;
       bool produced = false;
       for (size_t i = 0; i < producer.size(); ++i)
@@ -232,7 +234,7 @@ public:
       for (int64_t extent : shapeExprs(output.value))
         known = std::max(known, program.exprSegment[static_cast<size_t>(extent)]);
       if (known == never)
-        return bad("output '", output.name, "': its size is never known");
+        return badPlan("output '", output.name, "': its size is never known");
       program.segments = std::max(program.segments, known + 1);
       size_t root = static_cast<size_t>(program.values[static_cast<size_t>(output.value)].root);
       if (known > allocated[root])
@@ -261,15 +263,15 @@ private:
       ValueKind kind = program.values[static_cast<size_t>(value)].kind;
       int32_t node = lastWriter[static_cast<size_t>(value)];
       if (node < 0 && kind == ValueKind::Temp)
-        return bad("expr ", e, ": loads value ", program.exprs[static_cast<size_t>(e)].a,
-                   ", which no node writes");
+        return badPlan("expr ", e, ": loads value ", program.exprs[static_cast<size_t>(e)].a,
+                       ", which no node writes");
       if (node < 0 && kind == ValueKind::State)
-        return bad("expr ", e, ": a size cannot be loaded from a state");
+        return badPlan("expr ", e, ": a size cannot be loaded from a state");
       producer.push_back(node);
       if (node < 0)
         loadReady[static_cast<size_t>(e)] = 0;
       else if (++temps > 256)
-        return bad("more than 256 sizes are produced inside the graph");
+        return badPlan("more than 256 sizes are produced inside the graph");
     }
     return Status();
   }

@@ -21,6 +21,9 @@ inline uint64_t nowNanoseconds() {
                                    .count());
 }
 
+/// Seconds since nowNanoseconds() said `start`.
+inline double secondsSince(uint64_t start) { return static_cast<double>(nowNanoseconds() - start) / 1e9; }
+
 namespace trace {
 
 extern std::atomic<bool> enabledFlag;

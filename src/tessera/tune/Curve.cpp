@@ -7,7 +7,7 @@
 
 namespace tessera::tune {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 const Configuration *Curve::find(std::string_view name) const {
   for (const Configuration &c : configurations)
@@ -17,23 +17,23 @@ const Configuration *Curve::find(std::string_view name) const {
 }
 
 std::string curveJson(const Curve &curve) {
-  Json operations = Json::array(), configurations = Json::array();
+  OrderedJson operations = OrderedJson::array(), configurations = OrderedJson::array();
   for (const CurveOperation &op : curve.operations) {
-    Json knobs = Json::object();
+    OrderedJson knobs = OrderedJson::object();
     for (const KnobRecord &k : op.knobs)
       knobs[k.knob] = {{"quality_change", k.qualityChange}, {"error", k.error}, {"time_us", k.microseconds}};
-    Json item = {{"name", op.name},
-                 {"kind", op.kind},
-                 {"shape", op.shape},
-                 {"flops", op.flops},
-                 {"time_us", op.microseconds}};
+    OrderedJson item = {{"name", op.name},
+                        {"kind", op.kind},
+                        {"shape", op.shape},
+                        {"flops", op.flops},
+                        {"time_us", op.microseconds}};
     if (op.range)
       item["range"] = {op.range->first, op.range->second};
     item["knobs"] = std::move(knobs);
     operations.push_back(std::move(item));
   }
   for (const Configuration &c : curve.configurations) {
-    Json item = {{"name", c.name}, {"knobs", Json::object()}};
+    OrderedJson item = {{"name", c.name}, {"knobs", OrderedJson::object()}};
     for (const auto &[op, knob] : c.knobs)
       item["knobs"][op] = knob;
     item["predicted"] = {{"quality", c.predicted.quality},
@@ -54,42 +54,42 @@ std::string curveJson(const Curve &curve) {
     configurations.push_back(std::move(item));
   }
   const Curve::Tuning &t = curve.tuning;
-  Json shapes = Json::object();
+  OrderedJson shapes = OrderedJson::object();
   for (const auto &[input, shape] : curve.shapes)
     shapes[input] = shape;
-  return Json{{"version", curveVersion},
-              {"program", curve.program},
-              {"network", curve.network},
-              {"metric", curve.metric},
-              {"data", curve.data},
-              {"shapes", shapes},
-              {"numbers", curve.numbers},
-              {"confidence", curve.confidence},
-              {"baseline", {{"quality", curve.baselineQuality}, {"n", curve.baselineCount}}},
-              {"operations", operations},
-              {"configurations", configurations},
-              {"chosen", curve.chosen},
-              {"tuning",
-               {{"seed", t.seed},
-                {"images", t.images},
-                {"validated", t.validated},
-                {"batch", t.batch},
-                {"profile_s", t.profileSeconds},
-                {"search_s", t.searchSeconds},
-                {"validate_s", t.validateSeconds},
-                {"evaluations", t.evaluations},
-                {"prediction_error", t.predictionError},
-                {"scale", t.scale}}}}
+  return OrderedJson{{"version", curveVersion},
+                     {"program", curve.program},
+                     {"network", curve.network},
+                     {"metric", curve.metric},
+                     {"data", curve.data},
+                     {"shapes", shapes},
+                     {"numbers", curve.numbers},
+                     {"confidence", curve.confidence},
+                     {"baseline", {{"quality", curve.baselineQuality}, {"n", curve.baselineCount}}},
+                     {"operations", operations},
+                     {"configurations", configurations},
+                     {"chosen", curve.chosen},
+                     {"tuning",
+                      {{"seed", t.seed},
+                       {"images", t.images},
+                       {"validated", t.validated},
+                       {"batch", t.batch},
+                       {"profile_s", t.profileSeconds},
+                       {"search_s", t.searchSeconds},
+                       {"validate_s", t.validateSeconds},
+                       {"evaluations", t.evaluations},
+                       {"prediction_error", t.predictionError},
+                       {"scale", t.scale}}}}
       .dump(1);
 }
 
 namespace {
 /// Takes fields out of an object; the first mistake is kept.
 struct Fields {
-  const Json &object;
+  const OrderedJson &object;
   std::string &error;
 
-  const Json *find(const char *name) const {
+  const OrderedJson *find(const char *name) const {
     auto it = object.find(name);
     if (it == object.end() && error.empty())
       error = concat("'", name, "' is missing");
@@ -100,7 +100,7 @@ struct Fields {
       error = concat("'", name, "' is not ", wanted);
   }
   void take(const char *name, std::string &to) const {
-    if (const Json *v = find(name)) {
+    if (const OrderedJson *v = find(name)) {
       if (v->is_string())
         to = v->get<std::string>();
       else
@@ -108,7 +108,7 @@ struct Fields {
     }
   }
   void take(const char *name, double &to) const {
-    if (const Json *v = find(name)) {
+    if (const OrderedJson *v = find(name)) {
       if (v->is_number() && std::isfinite(v->get<double>()))
         to = v->get<double>();
       else
@@ -116,7 +116,7 @@ struct Fields {
     }
   }
   template <std::integral T> void take(const char *name, T &to) const {
-    if (const Json *v = find(name)) {
+    if (const OrderedJson *v = find(name)) {
       if (v->is_number_integer())
         to = v->get<T>();
       else
@@ -124,7 +124,7 @@ struct Fields {
     }
   }
   void take(const char *name, bool &to) const {
-    if (const Json *v = find(name)) {
+    if (const OrderedJson *v = find(name)) {
       if (v->is_boolean())
         to = v->get<bool>();
       else
@@ -133,7 +133,7 @@ struct Fields {
   }
   /// Calls `each` with the fields of every object of a list.
   template <typename F> void list(const char *name, F each) const {
-    const Json *v = find(name);
+    const OrderedJson *v = find(name);
     if (v && !v->is_array())
       return wrong(name, "a list");
     for (size_t i = 0; v && i < v->size() && error.empty(); ++i) {
@@ -143,7 +143,7 @@ struct Fields {
     }
   }
   template <typename F> void inner(const char *name, F each) const {
-    const Json *v = find(name);
+    const OrderedJson *v = find(name);
     if (v && !v->is_object())
       return wrong(name, "an object");
     if (v)
@@ -221,7 +221,7 @@ static Configuration readConfiguration(const Fields &fields) {
 }
 
 Result<Curve> parseCurve(std::string_view text) {
-  Json json = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  OrderedJson json = OrderedJson::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())
     return fail(StatusCode::Corrupt, "curve: not a JSON object");
   std::string error;
@@ -239,7 +239,7 @@ Result<Curve> parseCurve(std::string_view text) {
   if (json.contains("shapes"))
     fields.inner("shapes", [&](const Fields &shapes) {
       for (const auto &[input, shape] : shapes.object.items()) {
-        auto isExtent = [](const Json &e) { return e.is_number_integer() && e.get<int64_t>() >= 0; };
+        auto isExtent = [](const OrderedJson &e) { return e.is_number_integer() && e.get<int64_t>() >= 0; };
         if (!shape.is_array() || !std::all_of(shape.begin(), shape.end(), isExtent))
           return fields.wrong("shapes", "an object of shapes");
         curve.shapes[input] = shape.get<std::vector<int64_t>>();

@@ -23,8 +23,6 @@ static constexpr double exactDecibels = 100;
 // Rounds of steps from the best configurations so far, each with twice as many trials as the search proposed.
 static constexpr int refineRounds = 10;
 
-static double since(uint64_t start) { return static_cast<double>(nowNanoseconds() - start) / 1e9; }
-
 static double mean(std::span<const double> values) {
   return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
 }
@@ -38,15 +36,15 @@ Result<Curve> GraphTuner::tune() {
   TESSERA_TRY(prepare());
   uint64_t start = nowNanoseconds();
   TESSERA_TRY(profile());
-  cost.profileSeconds = since(start);
+  cost.profileSeconds = secondsSince(start);
   start = nowNanoseconds();
   const std::vector<std::vector<uint16_t>> proposals = search();
-  cost.searchSeconds = since(start);
+  cost.searchSeconds = secondsSince(start);
   start = nowNanoseconds();
   TESSERA_TRY(validate(proposals));
   TESSERA_TRY(tryUniform());
   TESSERA_TRY(refine());
-  cost.validateSeconds = since(start);
+  cost.validateSeconds = secondsSince(start);
   return curve();
 }
 
@@ -190,7 +188,7 @@ static Result<std::vector<double>> measureShares(Program &exact,
   std::vector<double> best(programs.size() + 1, std::numeric_limits<double>::infinity());
   const uint64_t begin = nowNanoseconds();
   std::vector<std::vector<BufferRef>> outputs(best.size());
-  for (int round = 0; round < 8 || (round < 100 && since(begin) < 0.05 * double(best.size())); ++round)
+  for (int round = 0; round < 8 || (round < 100 && secondsSince(begin) < 0.05 * double(best.size())); ++round)
     for (size_t turn = 0; turn < 2 * best.size(); ++turn) {
       const size_t i = turn / 2;
       Program &program = i ? *programs[i - 1] : exact;

@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tessera/tune/Measure.h"
 
+#include "tessera/base/Diag.h"
 #include "tessera/runtime/Energy.h"
 #include "tessera/runtime/Trace.h"
 #include "tessera/tune/Statistics.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <limits>
 
 namespace tessera::tune {
-
-static std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", value);
-  return text;
-}
 
 // The loss that may be counted on.
 static double safeLoss(const Configuration &c) { return c.measured ? c.measured->lossHigh : 0; }
@@ -33,8 +27,8 @@ Result<std::vector<const Configuration *>> withinGoal(const Curve &curve, const 
   const double limit = limitOf(curve, goal);
   if (limit < 0)
     return fail(StatusCode::InvalidArgument, "--min-quality: expected at most ",
-                number(curve.baselineQuality), ", the ", curve.metric, " of the exact program on ",
-                curve.baselineCount, " samples, but got ", number(*goal.minQuality));
+                formatFixed(curve.baselineQuality, 2), ", the ", curve.metric, " of the exact program on ",
+                curve.baselineCount, " samples, but got ", formatFixed(*goal.minQuality, 2));
   std::vector<const Configuration *> within;
   for (const Configuration &c : curve.configurations)
     if (c.knobs.empty() || (c.measured && safeLoss(c) <= limit))
@@ -53,9 +47,10 @@ std::string nearestMiss(const Curve &curve, const Goal &goal) {
       nearest = &c;
   if (!nearest)
     return "";
-  return concat("'", nearest->name, "' comes nearest to the goal: ", number(nearest->measured->loss),
-                " points lost on ", nearest->measured->count, " samples, below ", number(safeLoss(*nearest)),
-                " with ", static_cast<int64_t>(100 * curve.confidence), " % confidence");
+  return concat("'", nearest->name, "' comes nearest to the goal: ", formatFixed(nearest->measured->loss, 2),
+                " points lost on ", nearest->measured->count, " samples, below ",
+                formatFixed(safeLoss(*nearest), 2), " with ", static_cast<int64_t>(100 * curve.confidence),
+                " % confidence");
 }
 
 static Result<std::vector<BufferRef>> randomInputs(const ProgramPlan &plan, const Curve &curve) {

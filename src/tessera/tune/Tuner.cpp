@@ -2,6 +2,7 @@
 #include "tessera/tune/Tuner.h"
 
 #include "tessera/base/CpuInfo.h"
+#include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
 #include "tessera/runtime/Trace.h"
 
@@ -11,14 +12,6 @@
 namespace tessera::tune {
 
 using Json = nlohmann::json;
-
-static std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", value);
-  return text;
-}
-
-static double since(uint64_t start) { return static_cast<double>(nowNanoseconds() - start) / 1e9; }
 
 void Tuner::tell(const std::string &text) const {
   if (!options.quiet)
@@ -30,11 +23,11 @@ Result<Curve> Tuner::tune() {
   uint64_t start = nowNanoseconds();
   TESSERA_TRY(profile());
   TESSERA_TRY(measureInBytes());
-  cost.profileSeconds = since(start);
+  cost.profileSeconds = secondsSince(start);
   TESSERA_TRY(search());
   start = nowNanoseconds();
   TESSERA_TRY(validate());
-  cost.validateSeconds = since(start);
+  cost.validateSeconds = secondsSince(start);
   return curve();
 }
 
@@ -309,7 +302,7 @@ Status Tuner::search() {
   auto timed = [&](const SearchInput &in) {
     const uint64_t start = nowNanoseconds();
     std::vector<Point> front = searchFront(in, search);
-    cost.searchSeconds += since(start);
+    cost.searchSeconds += secondsSince(start);
     return front;
   };
   // A few measured configurations say by how much changes of outputs add up, and what the sum misses.
@@ -326,7 +319,7 @@ Status Tuner::search() {
   cost.scale = model->scale();
   for (size_t i = 0; i < tried.size(); ++i)
     corrected.observe(model->predict(tried[i]).loss(), countApproximated(tried[i]), losses[i]);
-  tell(concat("changes of outputs add up with the factor ", number(model->scale())));
+  tell(concat("changes of outputs add up with the factor ", formatFixed(model->scale(), 2)));
 
   // Of what prefers bytes, only what is faster than bytes alone: slower ones with more exact operations are
   // among the others.
@@ -367,8 +360,8 @@ Status Tuner::search() {
     ++predicted;
   }
   cost.predictionError = predicted ? 100 * error / static_cast<double>(predicted) : 0;
-  tell(concat("search: ", candidates.size(), " candidates in ", number(cost.searchSeconds),
-              " s, mean error of prediction ", number(cost.predictionError), " points"));
+  tell(concat("search: ", candidates.size(), " candidates in ", formatFixed(cost.searchSeconds, 2),
+              " s, mean error of prediction ", formatFixed(cost.predictionError, 2), " points"));
   return Status();
 }
 
