@@ -9,8 +9,6 @@
 
 namespace tessera::tune {
 
-static constexpr int rounds = 30;
-
 static std::vector<std::string> knobsInBytes(const Network &network) {
   std::vector<std::string> all;
   for (const Segment &segment : network.segments)
@@ -84,7 +82,7 @@ Result<std::vector<std::vector<double>>> Tuner::runInBytes(std::span<const std::
   const size_t batch = std::min(searchItems.size(), static_cast<size_t>(runner->batchSize()));
   TESSERA_ASSIGN(BufferRef input, feed->batch(std::span(searchItems).first(batch)));
   std::vector<Buffer *> inputs = {input.get()};
-  for (int round = 0; round < rounds; ++round)
+  for (MeasuredRounds rounds(programs.size()); rounds.next();)
     for (auto &program : programs) {
       std::vector<BufferRef> outputs(1);
       TESSERA_TRY(program->launch(inputs, outputs));

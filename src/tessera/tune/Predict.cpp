@@ -35,17 +35,66 @@ bool OutputModel::knows(size_t op, size_t choice) const {
          (op < differences.size() && choice < differences[op].size() && !differences[op][choice].empty());
 }
 
-PairedLoss OutputModel::predict(std::span<const uint16_t> picks) const {
-  Scores sum = exact;
-  for (size_t op = 0; op < picks.size(); ++op) {
-    if (picks[op] == 0)
-      continue;
-    TESSERA_CHECK(knows(op, picks[op])) << "a choice that was never profiled";
-    const std::vector<float> &delta = differences[op][picks[op]];
-    for (size_t i = 0; i < delta.size(); ++i)
-      sum.values[i] += float(factor) * delta[i];
+double meanSquaredChange(std::span<const float> a, std::span<const float> b) {
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const double d = double(a[i]) - double(b[i]);
+    sum += d * d;
   }
-  return pairedLoss(correct, correctItems(sum, labels, k));
+  return a.empty() ? 0 : sum / double(a.size());
+}
+
+void OutputModel::observe(std::span<const uint16_t> picks, Scores scores) {
+  Known run{{picks.begin(), picks.end()}, std::move(scores), {}};
+  const std::vector<float> none(exact.values.size());
+  for (size_t op = 0; op < differences.size(); ++op) {
+    auto differenceOf = [&](size_t choice) -> const std::vector<float> & {
+      return knows(op, choice) && choice ? differences[op][choice] : none;
+    };
+    run.distances.emplace_back();
+    for (size_t choice = 0; choice < differences[op].size(); ++choice)
+      run.distances.back().push_back(meanSquaredChange(differenceOf(choice), differenceOf(picks[op])));
+  }
+  known.push_back(std::move(run));
+}
+
+const OutputModel::Known *OutputModel::nearest(std::span<const uint16_t> picks) const {
+  const Known *best = nullptr;
+  double least = 0;
+  for (const Known &run : known) {
+    double distance = 0;
+    for (size_t op = 0; op < run.distances.size(); ++op)
+      if (picks[op] != run.picks[op])
+        distance += run.distances[op][picks[op]];
+    if (!best || distance < least)
+      best = &run, least = distance;
+  }
+  return best;
+}
+
+PairedLoss OutputModel::predict(std::span<const uint16_t> picks) const {
+  const Known *from = nearest(picks);
+  Scores sum = from ? from->scores : exact;
+  auto add = [&](size_t op, uint16_t choice, double scale) {
+    if (choice == 0)
+      return;
+    TESSERA_CHECK(knows(op, choice)) << "a choice that was never profiled";
+    const std::vector<float> &delta = differences[op][choice];
+    for (size_t i = 0; i < delta.size(); ++i)
+      sum.values[i] += float(scale) * delta[i];
+  };
+  for (size_t op = 0; op < picks.size(); ++op) {
+    const uint16_t before = from ? from->picks[op] : 0;
+    if (picks[op] == before)
+      continue;
+    add(op, picks[op], factor);
+    add(op, before, -factor);
+  }
+  return lossOf(sum);
+}
+
+PairedLoss OutputModel::lossOf(const Scores &scores) const {
+  return pairedLoss(correct, correctItems(scores, labels, k));
 }
 
 void OutputModel::fitScale(std::span<const std::vector<uint16_t>> configurations,
@@ -65,30 +114,16 @@ void OutputModel::fitScale(std::span<const std::vector<uint16_t>> configurations
   factor = configurations.empty() ? 1 : best;
 }
 
-void Corrected::observe(double predicted, int64_t approximated, double measured) {
-  seen.push_back({predicted, double(approximated), measured});
+void Uncertainty::observe(double predicted, double measured) {
+  squares += (predicted - measured) * (predicted - measured);
+  ++count;
 }
 
-Prediction Corrected::correct(double predicted, int64_t approximated, int64_t items, double changed) const {
+double Uncertainty::of(int64_t items, double changed) const {
   // Sampling alone: losses and gains are rare and independent.
-  double sampling = std::sqrt(std::max(changed, 1e-4) / double(std::max<int64_t>(items, 1)));
-  if (seen.size() < 4)
-    return {predicted, sampling + 0.002};
-  // residual = a * predicted + b * approximated, ridge-regularised towards no correction.
-  double xx = 1e-4, xy = 0, yy = 4, xr = 0, yr = 0;
-  for (const Seen &s : seen) {
-    double r = s.measured - s.predicted;
-    xx += s.predicted * s.predicted, xy += s.predicted * s.approximated,
-        yy += s.approximated * s.approximated;
-    xr += s.predicted * r, yr += s.approximated * r;
-  }
-  double det = xx * yy - xy * xy, a = (xr * yy - yr * xy) / det, b = (yr * xx - xr * xy) / det, left = 0;
-  for (const Seen &s : seen) {
-    double r = s.measured - s.predicted - a * s.predicted - b * s.approximated;
-    left += r * r;
-  }
-  double model = std::sqrt(left / double(seen.size() - 2));
-  return {predicted * (1 + a) + b * double(approximated), std::sqrt(model * model + sampling * sampling)};
+  const double sampling = std::sqrt(std::max(changed, 1e-4) / double(std::max<int64_t>(items, 1)));
+  const double model = count ? std::sqrt(squares / double(count)) : 0.002;
+  return std::sqrt(model * model + sampling * sampling);
 }
 
 } // namespace tessera::tune

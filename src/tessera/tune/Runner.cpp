@@ -161,16 +161,21 @@ static double kernelMicroseconds(Program &program) {
   return ns / 1e3;
 }
 
+MeasuredRounds::MeasuredRounds(size_t programs) : begin(nowNanoseconds()), budget(20'000'000 * programs) {}
+
+bool MeasuredRounds::next() {
+  const bool goesOn = round < 12 || (round < 200 && nowNanoseconds() - begin < budget);
+  ++round;
+  return goesOn;
+}
+
 Result<std::vector<double>> Runner::measure(std::span<const uint16_t> knobs) const {
   std::vector<std::shared_ptr<Program>> variants;
   for (uint16_t knob : knobs) {
     TESSERA_ASSIGN(std::shared_ptr<Program> program, open(at, knob, /*measured=*/true));
     variants.push_back(std::move(program));
   }
-  // Small pieces are run more often: a disturbance of the machine is longer than they are.
-  const uint64_t begin = nowNanoseconds();
-  for (int round = 0; round < 12 || (round < 200 && nowNanoseconds() - begin < 20'000'000 * variants.size());
-       ++round)
+  for (MeasuredRounds rounds(variants.size()); rounds.next();)
     for (auto &program : variants) {
       Values values = kept[0];
       TESSERA_TRY(launch(*program, at, values));

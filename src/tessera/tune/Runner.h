@@ -13,6 +13,18 @@ namespace tessera::tune {
 /// Samples of a data set, by number.
 using Items = std::vector<int64_t>;
 
+/// How often programs are run in turns to be timed: small ones more often, since a disturbance of the machine
+/// is longer than they are.
+class MeasuredRounds {
+public:
+  explicit MeasuredRounds(size_t programs);
+  bool next();
+
+private:
+  int round = 0;
+  uint64_t begin, budget;
+};
+
 class Runner {
 public:
   /// `exact` holds the pieces under their first knob. `network` and `feed` must outlive the runner.

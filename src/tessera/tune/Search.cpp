@@ -8,22 +8,10 @@
 
 namespace tessera::tune {
 
-double meanSquaredChange(const Scores &a, const Scores &b) {
-  double sum = 0;
-  for (size_t i = 0; i < a.values.size(); ++i) {
-    const double d = double(a.values[i]) - double(b.values[i]);
-    sum += d * d;
-  }
-  return a.values.empty() ? 0 : sum / double(a.values.size());
-}
-
 Prediction predict(const SearchInput &input, std::span<const uint16_t> picks) {
   const PairedLoss loss = input.model->predict(picks);
-  int64_t approximated = 0;
-  for (uint16_t pick : picks)
-    approximated += pick != 0;
   const double changed = loss.count ? double(loss.lost + loss.won) / double(loss.count) : 0;
-  return input.corrected->correct(loss.loss(), approximated, loss.count, changed);
+  return {loss.loss(), input.uncertainty->of(loss.count, changed)};
 }
 
 // Fronts of the additive model whose losses are `noise`. How much noise costs how much quality is not known,

@@ -14,7 +14,7 @@ struct SearchInput {
   std::vector<Operation> operations;      ///< costs; losses as shares, of each choice alone
   std::vector<std::vector<double>> noise; ///< mean squared change of the outputs, of each choice alone
   const OutputModel *model = nullptr;
-  const Corrected *corrected = nullptr;
+  const Uncertainty *uncertainty = nullptr;
 };
 
 struct SearchOptions {
@@ -30,8 +30,5 @@ std::vector<Point> searchFront(const SearchInput &input, const SearchOptions &op
 
 /// At most `count` points of a front, evenly spread over the logarithm of the cost; always the fastest one.
 std::vector<Point> spread(const std::vector<Point> &front, size_t count);
-
-/// Mean squared difference of two sets of scores.
-double meanSquaredChange(const Scores &a, const Scores &b);
 
 } // namespace tessera::tune

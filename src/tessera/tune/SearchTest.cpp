@@ -15,7 +15,7 @@ struct Toy {
   std::vector<std::vector<std::vector<float>>> deltas;
   std::vector<int32_t> labels;
   std::optional<OutputModel> model;
-  Corrected corrected;
+  Uncertainty uncertainty;
   SearchInput input;
 
   Toy() {
@@ -45,12 +45,12 @@ struct Toy {
         alone[op] = static_cast<uint16_t>(choice);
         operation.choices.push_back({"k" + std::to_string(choice), 10.0 / static_cast<double>(choice + 1),
                                      model->predict(alone).loss()});
-        input.noise.back().push_back(meanSquaredChange(scores, exact));
+        input.noise.back().push_back(meanSquaredChange(scores.values, exact.values));
       }
       input.operations.push_back(operation);
     }
     input.model = &*model;
-    input.corrected = &corrected;
+    input.uncertainty = &uncertainty;
   }
 };
 } // namespace

@@ -228,13 +228,41 @@ TEST(Predict, OutputsAddUp) {
   EXPECT_EQ(model.predict(both).lost, 0);
 }
 
-TEST(Predict, CorrectionLearnsInteractions) {
-  Corrected corrected;
+// Two operations that cancel: each alone changes the answer, both together do not. A configuration of both and
+// a third one is predicted from the one of both that was run.
+TEST(Predict, StartsFromTheNearestRun) {
+  Scores exact{{1.0f, 0.5f}, 1, 2};
+  OutputModel model(exact, {0});
+  auto moved = [&](float by) {
+    Scores scores = exact;
+    scores.values[0] += by;
+    return scores;
+  };
+  model.add(0, 1, moved(-0.6f));
+  model.add(1, 1, moved(-0.6f));
+  model.add(2, 1, moved(-0.1f));
+  model.add(2, 2, moved(-0.6f));
+  std::vector<uint16_t> none = {0, 0, 0}, both = {1, 1, 0}, third = {1, 1, 1}, worse = {1, 1, 2};
+  EXPECT_EQ(model.predict(third).lost, 1);
+  model.observe(none, exact);
+  EXPECT_EQ(model.predict(third).lost, 1);
+  model.observe(both, moved(0));
+  EXPECT_EQ(model.predict(both).lost, 0);
+  EXPECT_EQ(model.predict(third).lost, 0);
+  EXPECT_EQ(model.predict(worse).lost, 1);
+  // Nearer to the exact one than to that of both.
+  std::vector<uint16_t> small = {0, 0, 1};
+  EXPECT_EQ(model.predict(small).lost, 0);
+}
+
+TEST(Predict, UncertaintyIsWhatPredictionsWereOffBy) {
+  Uncertainty uncertainty;
+  const double before = uncertainty.of(5000, 0.02);
   for (int i = 1; i <= 20; ++i)
-    corrected.observe(0.001 * i, i, 0.0015 * i);
-  Prediction p = corrected.correct(0.01, 10, 5000, 0.02);
-  EXPECT_NEAR(p.loss, 0.015, 0.001);
-  EXPECT_LT(p.deviation, 0.004);
+    uncertainty.observe(0.01, i % 2 ? 0.02 : 0.0);
+  EXPECT_NEAR(uncertainty.of(1'000'000'000, 0.02), 0.01, 1e-6);
+  EXPECT_GT(uncertainty.of(100, 0.02), uncertainty.of(5000, 0.02));
+  EXPECT_GT(uncertainty.of(5000, 0.02), before);
 }
 
 TEST(Evolve, FindsWhatAdditionMisses) {

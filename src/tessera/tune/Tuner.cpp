@@ -222,7 +222,7 @@ Status Tuner::profileSegment(size_t segment) {
     alone[segment] = static_cast<uint16_t>(choice);
     const double loss = model->predict(alone).loss();
     op.choices.push_back({info.knobs[k], microseconds[k], loss});
-    input.noise.back().push_back(meanSquaredChange(scores, exact));
+    input.noise.back().push_back(meanSquaredChange(scores.values, exact.values));
     knobs.back().push_back(k);
     records.back().push_back({info.knobs[k], -100 * loss, error, microseconds[k]});
   }
@@ -252,23 +252,21 @@ std::string Tuner::spell(std::span<const uint16_t> picks) const {
   return text;
 }
 
-// The loss on the samples of the search, by running it.
-Result<double> Tuner::measureOnProfile(std::span<const uint16_t> picks) {
+// The scores on the samples of the search, by running it.
+Result<Scores> Tuner::measureOnProfile(std::span<const uint16_t> picks) {
   const std::string id = "search " + spell(picks);
-  if (const Json *old = journal->find(id))
-    return old->get<double>();
+  if (const Json *old = journal->find(id)) {
+    Scores scores = exact;
+    scores.values = old->get<std::vector<float>>();
+    return scores;
+  }
   std::vector<uint16_t> chain;
-  std::vector<int32_t> labels;
   for (size_t i = 0; i < picks.size(); ++i)
     chain.push_back(knobs[i][picks[i]]);
-  for (int64_t item : searchItems)
-    labels.push_back(static_cast<int32_t>(data.label[static_cast<size_t>(item)]));
   TESSERA_ASSIGN(Scores scores, runner->run(chain, searchItems));
   ++cost.evaluations;
-  const double loss =
-      pairedLoss(model->exactCorrect(), correctItems(scores, labels, options.metric.k)).loss();
-  TESSERA_TRY(journal->add(id, loss));
-  return loss;
+  TESSERA_TRY(journal->add(id, scores.values));
+  return scores;
 }
 
 static int64_t countApproximated(std::span<const uint16_t> picks) {
@@ -295,7 +293,7 @@ Status Tuner::search() {
     return picks;
   };
   input.model = &*model;
-  input.corrected = &corrected;
+  input.uncertainty = &uncertainty;
   SearchOptions search;
   search.maxLoss = options.maxLoss / 100;
   search.seed = options.seed;
@@ -305,60 +303,74 @@ Status Tuner::search() {
     cost.searchSeconds += secondsSince(start);
     return front;
   };
-  // A few measured configurations say by how much changes of outputs add up, and what the sum misses.
+  // A few measured configurations say by how much changes of outputs add up.
   std::vector<std::vector<uint16_t>> tried;
+  std::vector<Scores> found;
   std::vector<double> losses;
   for (const Point &p : spread(timed(input), 6)) {
     if (countApproximated(p.picks) == 0)
       continue;
-    TESSERA_ASSIGN(const double loss, measureOnProfile(p.picks));
+    TESSERA_ASSIGN(Scores scores, measureOnProfile(p.picks));
     tried.push_back(p.picks);
-    losses.push_back(loss);
+    losses.push_back(model->lossOf(scores).loss());
+    found.push_back(std::move(scores));
   }
   model->fitScale(tried, losses);
   cost.scale = model->scale();
+  // From here on predictions start from the nearest configuration that was run.
+  auto learn = [&](double predicted, const std::vector<uint16_t> &picks, Scores scores) {
+    uncertainty.observe(predicted, model->lossOf(scores).loss());
+    model->observe(picks, std::move(scores));
+  };
+  model->observe(std::vector<uint16_t>(input.operations.size(), 0), exact);
   for (size_t i = 0; i < tried.size(); ++i)
-    corrected.observe(model->predict(tried[i]).loss(), countApproximated(tried[i]), losses[i]);
+    learn(model->predict(tried[i]).loss(), tried[i], std::move(found[i]));
   tell(concat("changes of outputs add up with the factor ", formatFixed(model->scale(), 2)));
 
-  // Of what prefers bytes, only what is faster than bytes alone: slower ones with more exact operations are
-  // among the others.
+  double error = 0;
+  int64_t predicted = 0; // on the front: plain conversions may be far beyond it
+  auto consider = [&](const std::vector<uint16_t> &picks) -> Status {
+    auto same = [&](const Candidate &c) { return c.picks == picks; };
+    if (countApproximated(picks) == 0 || std::ranges::any_of(candidates, same))
+      return Status();
+    candidates.push_back(candidateOf(picks));
+    if (std::ranges::find(tried, picks) != tried.end())
+      return Status();
+    const double expected = candidates.back().predicted.loss;
+    TESSERA_ASSIGN(Scores scores, measureOnProfile(picks));
+    if (expected <= search.maxLoss) {
+      error += std::fabs(expected - model->lossOf(scores).loss());
+      ++predicted;
+    }
+    learn(expected, picks, std::move(scores));
+    return Status();
+  };
+  auto considerSome = [&](const std::vector<Point> &points, int64_t share) -> Status {
+    for (const Point &p : spread(points, static_cast<size_t>(std::max<int64_t>(1, options.candidates / share))))
+      TESSERA_TRY(consider(p.picks));
+    return Status();
+  };
+  // Plain conversions first, since others are near them: one precision for all, as other tools make them.
   preferring = preferBytes();
   const std::vector<uint16_t> bytes = plain([](std::string_view knob) { return isPlainBytes(knob); });
+  TESSERA_TRY(consider(bytes));
+  TESSERA_TRY(consider(plain([](std::string_view knob) { return knob == "bf16"; })));
+  // Of what prefers bytes, only what is faster than bytes alone: slower ones with more exact operations are
+  // among the others.
   double most = 0;
   for (size_t i = 0; i < bytes.size(); ++i)
     most += preferring.operations[i].choices[bytes[i]].cost;
   front = timed(preferring);
   std::erase_if(front, [&](const Point &p) { return p.cost > 1.001 * most; });
-  std::vector<Point> points = spread(front, static_cast<size_t>(options.candidates));
-  auto add = [&](const SearchInput &in, int64_t share) {
-    for (Point &p : spread(timed(in), static_cast<size_t>(std::max<int64_t>(1, options.candidates / share))))
-      points.push_back(std::move(p));
-  };
-  add(input, 2);
+  TESSERA_TRY(considerSome(front, 1));
+  TESSERA_TRY(considerSome(timed(input), 2));
   // The same with costs that know no machine, for those that this one is not.
   SearchInput portable = input;
   for (size_t i = 0; i < portable.operations.size(); ++i)
     for (size_t c = 0; c < portable.operations[i].choices.size(); ++c)
       portable.operations[i].choices[c].cost =
           network.segments[i].work.empty() ? 0 : network.segments[i].work[knobs[i][c]];
-  add(portable, 4);
-  // Plain conversions: one precision for all, as other tools make them.
-  points.push_back({bytes});
-  points.push_back({plain([](std::string_view knob) { return knob == "bf16"; })});
-  double error = 0;
-  int64_t predicted = 0; // on the front: plain conversions may be far beyond it
-  for (const Point &p : points) {
-    auto same = [&](const Candidate &c) { return c.picks == p.picks; };
-    if (countApproximated(p.picks) == 0 || std::any_of(candidates.begin(), candidates.end(), same))
-      continue;
-    candidates.push_back(candidateOf(p.picks));
-    TESSERA_ASSIGN(const double loss, measureOnProfile(p.picks));
-    if (candidates.back().predicted.loss > search.maxLoss)
-      continue;
-    error += std::fabs(candidates.back().predicted.loss - loss);
-    ++predicted;
-  }
+  TESSERA_TRY(considerSome(timed(portable), 4));
   cost.predictionError = predicted ? 100 * error / static_cast<double>(predicted) : 0;
   tell(concat("search: ", candidates.size(), " candidates in ", formatFixed(cost.searchSeconds, 2),
               " s, mean error of prediction ", formatFixed(cost.predictionError, 2), " points"));

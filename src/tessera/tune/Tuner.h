@@ -98,7 +98,7 @@ private:
                 const std::function<bool(const Candidate &)> &) const;
   Candidate candidateOf(const std::vector<uint16_t> &picks) const;
   std::vector<Candidate> nearGoal(double goal) const;
-  Result<double> measureOnProfile(std::span<const uint16_t> picks);
+  Result<Scores> measureOnProfile(std::span<const uint16_t> picks);
   Status validate();
   Status validateOn(Candidate &candidate, const Items &items, const std::string &stage,
                     std::span<const uint8_t> exact);
@@ -122,7 +122,7 @@ private:
   Scores exact;
   Ranges ranges;
   std::optional<OutputModel> model;
-  Corrected corrected;
+  Uncertainty uncertainty;
   std::map<std::string, std::vector<double>> amongBytes; ///< microseconds of each segment, by knob
   SearchInput preferring;                       ///< as `input`, with costs between operations in bytes
   SearchInput input;                            ///< operations are segments, choices those that are worth it
