@@ -4,6 +4,7 @@
 
 find_package(Threads REQUIRED)
 find_package(nlohmann_json REQUIRED)
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 
 # Compile options of everything that is ours.
 add_library(tessera_flags INTERFACE)

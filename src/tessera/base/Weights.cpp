@@ -5,6 +5,7 @@
 
 #include "tessera/base/Half.h"
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -138,97 +139,32 @@ float tessera::roundTo(Knob::Precision precision, float value) {
 // Low rank
 //===----------------------------------------------------------------------===//
 
-// Four sums at a time: in order, whatever the compiler makes of it.
-static double dot(const double *a, const double *b, int64_t n) {
-  double s[4] = {};
-  int64_t i = 0;
-  for (; i + 4 <= n; i += 4)
-    for (int k = 0; k < 4; ++k)
-      s[k] += a[i + k] * b[i + k];
-  for (; i < n; ++i)
-    s[0] += a[i] * b[i];
-  return (s[0] + s[1]) + (s[2] + s[3]);
-}
-
-static void rotate(double *a, double *b, int64_t n, double c, double s) {
-  for (int64_t i = 0; i < n; ++i) {
-    double x = a[i], y = b[i];
-    a[i] = c * x - s * y;
-    b[i] = s * x + c * y;
-  }
-}
-
-// The eigenvectors of a symmetric matrix of n x n without negative eigenvalues as rows, the largest first:
-// rows are turned in pairs until all are orthogonal (one-sided Jacobi).
-static std::vector<double> eigenvectors(std::vector<double> matrix, int64_t n) {
-  std::vector<double> turned(n * n);
-  for (int64_t i = 0; i < n; ++i)
-    turned[i * n + i] = 1;
-  for (int sweep = 0; sweep < 30; ++sweep) {
-    bool isDone = true;
-    for (int64_t p = 0; p < n; ++p)
-      for (int64_t q = p + 1; q < n; ++q) {
-        double *a = &matrix[p * n], *b = &matrix[q * n];
-        double aa = dot(a, a, n), bb = dot(b, b, n), ab = dot(a, b, n);
-        if (std::fabs(ab) <= 1e-12 * std::sqrt(aa * bb) || aa * bb == 0)
-          continue;
-        isDone = false;
-        double zeta = (bb - aa) / (2 * ab);
-        double t = (zeta >= 0 ? 1 : -1) / (std::fabs(zeta) + std::sqrt(1 + zeta * zeta));
-        double c = 1 / std::sqrt(1 + t * t), s = c * t;
-        rotate(a, b, n, c, s);
-        rotate(&turned[p * n], &turned[q * n], n, c, s);
-      }
-    if (isDone)
-      break;
-  }
-  std::vector<double> lengths(n);
-  for (int64_t i = 0; i < n; ++i)
-    lengths[i] = dot(&matrix[i * n], &matrix[i * n], n);
-  std::vector<int64_t> order(n);
-  std::iota(order.begin(), order.end(), 0);
-  sortIndices(order, [&](int64_t a, int64_t b) { return lengths[a] > lengths[b]; });
-  std::vector<double> sorted(n * n);
-  for (int64_t i = 0; i < n; ++i) {
-    const double *from = &turned[order[i] * n];
-    // An eigenvector may point either way; the largest number of ours is positive.
-    const double *most =
-        std::max_element(from, from + n, [](double a, double b) { return std::fabs(a) < std::fabs(b); });
-    double sign = *most < 0 ? -1 : 1;
-    for (int64_t j = 0; j < n; ++j)
-      sorted[i * n + j] = sign * from[j];
-  }
-  return sorted;
-}
-
 void tessera::factorise(std::span<const float> matrix, int64_t rows, int64_t columns, int64_t rank,
                         std::vector<float> &left, std::vector<float> &right) {
-  // The smaller of M M^T and M^T M; its first eigenvectors span what is kept.
-  bool isWide = rows <= columns;
-  int64_t n = isWide ? rows : columns, m = isWide ? columns : rows;
-  std::vector<double> vectors(n * m); // n vectors of m numbers
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t j = 0; j < m; ++j)
-      vectors[i * m + j] = isWide ? matrix[i * columns + j] : matrix[j * columns + i];
-  std::vector<double> gram(n * n);
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t j = 0; j <= i; ++j)
-      gram[i * n + j] = gram[j * n + i] = dot(&vectors[i * m], &vectors[j * m], m);
-  std::vector<double> basis = eigenvectors(std::move(gram), n);
-  // The basis on one side, the matrix seen from it on the other.
-  left.assign(rows * rank, 0);
-  right.assign(rank * columns, 0);
-  std::vector<double> seen(m);
-  for (int64_t k = 0; k < rank; ++k) {
-    std::fill(seen.begin(), seen.end(), 0);
-    for (int64_t i = 0; i < n; ++i)
-      for (int64_t j = 0; j < m; ++j)
-        seen[j] += basis[k * n + i] * vectors[i * m + j];
-    for (int64_t i = 0; i < n; ++i)
-      (isWide ? left[i * rank + k] : right[k * columns + i]) = static_cast<float>(basis[k * n + i]);
-    for (int64_t j = 0; j < m; ++j)
-      (isWide ? right[k * columns + j] : left[j * rank + k]) = static_cast<float>(seen[j]);
+  using Floats = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const Eigen::MatrixXd m = Eigen::Map<const Floats>(matrix.data(), rows, columns).cast<double>();
+  // The first eigenvectors of the smaller of M M^T and M^T M span what is kept.
+  const bool isWide = rows <= columns;
+  const Eigen::MatrixXd gram = isWide ? Eigen::MatrixXd(m * m.transpose()) : m.transpose() * m;
+  // The largest eigenvalue is last.
+  Eigen::MatrixXd basis = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(gram)
+                              .eigenvectors()
+                              .rightCols(rank)
+                              .rowwise()
+                              .reverse();
+  // An eigenvector may point either way; the largest number of ours is positive.
+  for (auto vector : basis.colwise()) {
+    Eigen::Index most = 0;
+    vector.cwiseAbs().maxCoeff(&most);
+    if (vector[most] < 0)
+      vector = -vector;
   }
+  // The basis on one side, the matrix seen from it on the other.
+  left.resize(rows * rank);
+  right.resize(rank * columns);
+  Eigen::Map<Floats> l(left.data(), rows, rank), r(right.data(), rank, columns);
+  l = (isWide ? basis : Eigen::MatrixXd(m * basis)).cast<float>();
+  r = (isWide ? Eigen::MatrixXd(basis.transpose() * m) : Eigen::MatrixXd(basis.transpose())).cast<float>();
 }
 
 //===----------------------------------------------------------------------===//

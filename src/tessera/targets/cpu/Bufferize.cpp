@@ -58,16 +58,19 @@ static void reshapeDestinations(func::FuncOp payload) {
 LogicalResult cpu::bufferize(ModuleOp payloads) {
   payloads.walk(reshapeDestinations);
   PassManager pm(payloads.getContext());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  auto tidy = [](OpPassManager &each) {
+    each.addPass(createCanonicalizerPass());
+    each.addPass(createCSEPass());
+  };
+  OpPassManager &before = pm.nest<func::FuncOp>();
+  tidy(before);
   // A tensor.empty that ends in an output becomes that output: no copy.
-  pm.addPass(bufferization::createEmptyTensorEliminationPass());
-  pm.addPass(bufferization::createEmptyTensorToAllocTensorPass());
+  before.addPass(bufferization::createEmptyTensorEliminationPass());
+  before.addPass(bufferization::createEmptyTensorToAllocTensorPass());
   bufferization::OneShotBufferizePassOptions options;
   options.allowReturnAllocsFromLoops = true;
   options.bufferAlignment = 64;
   pm.addPass(bufferization::createOneShotBufferizePass(options));
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  tidy(pm.nest<func::FuncOp>());
   return pm.run(payloads);
 }

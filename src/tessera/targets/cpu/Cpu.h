@@ -56,6 +56,9 @@ void tileProducts(ModuleOp kernels, int64_t lanes, int64_t registers);
 /// What is left of linalg in kernels → loops, tidied up: what the loop part of a schedule works on.
 LogicalResult lowerToLoops(ModuleOp kernels);
 
+/// Applies patterns to each function, several at a time.
+LogicalResult rewriteFunctions(ModuleOp module, RewritePatternSet &&patterns);
+
 /// Vector operations of any rank → rows, loads and stores.
 LogicalResult lowerVectors(ModuleOp kernels);
 

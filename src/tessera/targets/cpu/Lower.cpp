@@ -33,7 +33,7 @@ static LogicalResult expandArithmetic(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
   arith::populateExpandBFloat16Patterns(patterns);
-  return applyPatternsGreedily(module, std::move(patterns));
+  return rewriteFunctions(module, std::move(patterns));
 }
 
 // LLVM compares and exchanges integers only: an update of a float is a loop over its bits.
@@ -80,9 +80,10 @@ static void exchangeBits(ModuleOp module) {
   }
 }
 
+// Runs passes on each function, several at a time.
 static LogicalResult runPasses(ModuleOp module, function_ref<void(OpPassManager &)> build) {
   PassManager pm(module.getContext());
-  build(pm);
+  build(pm.nest<func::FuncOp>());
   return pm.run(module);
 }
 
@@ -176,7 +177,7 @@ static void wrapKernel(LLVM::LLVMFuncOp body, const Signature &signature) {
 LogicalResult cpu::lowerToLoops(ModuleOp kernels) {
   copiesToLinalg(kernels);
   return runPasses(kernels, [](OpPassManager &pm) {
-    pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+    pm.addPass(createConvertLinalgToLoopsPass());
     // A forall inside a task has no threads left to share it: plain loops.
     pm.addPass(createForallToForLoopPass());
     pm.addPass(createCanonicalizerPass());
@@ -218,9 +219,12 @@ LogicalResult cpu::lowerToLLVM(ModuleOp kernels) {
         ConvertVectorToLLVMPassOptions vector;
         vector.reassociateFPReductions = false;
         pm.addPass(createConvertVectorToLLVMPass(vector));
-        pm.addPass(createConvertToLLVMPass());
-        pm.addPass(createReconcileUnrealizedCastsPass());
       })))
+    return failure();
+  PassManager toLLVM(kernels.getContext());
+  toLLVM.addPass(createConvertToLLVMPass());
+  toLLVM.addPass(createReconcileUnrealizedCastsPass());
+  if (failed(toLLVM.run(kernels)))
     return failure();
   // An operation that nothing above knows would otherwise fail without its name in the translation.
   WalkResult left = kernels.walk([](Operation *op) {

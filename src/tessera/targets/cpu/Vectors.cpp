@@ -6,6 +6,7 @@
 #include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
+#include "mlir/IR/Threading.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -62,10 +63,18 @@ static void widenBits(Operation *op) {
   }
 }
 
+LogicalResult cpu::rewriteFunctions(ModuleOp module, RewritePatternSet &&patterns) {
+  const FrozenRewritePatternSet frozen(std::move(patterns));
+  SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
+  return failableParallelForEach(module.getContext(), functions, [&](func::FuncOp function) {
+    return applyPatternsGreedily(function, frozen);
+  });
+}
+
 static LogicalResult apply(ModuleOp kernels, function_ref<void(RewritePatternSet &)> populate) {
   RewritePatternSet patterns(kernels.getContext());
   populate(patterns);
-  return applyPatternsGreedily(kernels, std::move(patterns));
+  return cpu::rewriteFunctions(kernels, std::move(patterns));
 }
 
 LogicalResult cpu::lowerVectors(ModuleOp kernels) {
@@ -96,8 +105,9 @@ LogicalResult cpu::lowerVectors(ModuleOp kernels) {
   // Transfers of several dimensions → transfers of rows, those that may leave the memory with a mask or a
   // branch.
   PassManager pm(kernels.getContext());
-  pm.addPass(createConvertVectorToSCFPass(VectorTransferToSCFOptions().enableFullUnroll()));
-  pm.addPass(createCanonicalizerPass());
+  OpPassManager &each = pm.nest<func::FuncOp>();
+  each.addPass(createConvertVectorToSCFPass(VectorTransferToSCFOptions().enableFullUnroll()));
+  each.addPass(createCanonicalizerPass());
   if (failed(pm.run(kernels)))
     return failure();
   return apply(kernels, [](RewritePatternSet &p) {
