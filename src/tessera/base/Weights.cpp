@@ -147,11 +147,8 @@ void tessera::factorise(std::span<const float> matrix, int64_t rows, int64_t col
   const bool isWide = rows <= columns;
   const Eigen::MatrixXd gram = isWide ? Eigen::MatrixXd(m * m.transpose()) : m.transpose() * m;
   // The largest eigenvalue is last.
-  Eigen::MatrixXd basis = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(gram)
-                              .eigenvectors()
-                              .rightCols(rank)
-                              .rowwise()
-                              .reverse();
+  Eigen::MatrixXd basis =
+      Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(gram).eigenvectors().rightCols(rank).rowwise().reverse();
   // An eigenvector may point either way; the largest number of ours is positive.
   for (auto vector : basis.colwise()) {
     Eigen::Index most = 0;

@@ -228,8 +228,8 @@ TEST(Predict, OutputsAddUp) {
   EXPECT_EQ(model.predict(both).lost, 0);
 }
 
-// Two operations that cancel: each alone changes the answer, both together do not. A configuration of both and
-// a third one is predicted from the one of both that was run.
+// Two operations that cancel: each alone changes the answer, both together do not. A configuration of both
+// and a third one is predicted from the one of both that was run.
 TEST(Predict, StartsFromTheNearestRun) {
   Scores exact{{1.0f, 0.5f}, 1, 2};
   OutputModel model(exact, {0});

@@ -346,7 +346,8 @@ Status Tuner::search() {
     return Status();
   };
   auto considerSome = [&](const std::vector<Point> &points, int64_t share) -> Status {
-    for (const Point &p : spread(points, static_cast<size_t>(std::max<int64_t>(1, options.candidates / share))))
+    for (const Point &p :
+         spread(points, static_cast<size_t>(std::max<int64_t>(1, options.candidates / share))))
       TESSERA_TRY(consider(p.picks));
     return Status();
   };
