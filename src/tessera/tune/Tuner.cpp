@@ -31,6 +31,10 @@ Result<Curve> Tuner::tune() {
   return curve();
 }
 
+static bool isFinite(const Scores &scores) {
+  return std::ranges::all_of(scores.values, [](float score) { return std::isfinite(score); });
+}
+
 // Samples dealt out, the exact pieces compiled and run.
 Status Tuner::prepare() {
   const int64_t end = options.limit ? std::min(data.size(), options.skip + options.limit) : data.size();
@@ -77,10 +81,9 @@ Status Tuner::prepare() {
   TESSERA_ASSIGN(feed, Feed::match(data, module->plan().programs[0], options.normalise));
   TESSERA_ASSIGN(runner, Runner::create(network, *feed, module, options.batch, options.threads));
   TESSERA_ASSIGN(Runner::Exact found, runner->runExact(searchItems));
-  for (float score : found.scores.values)
-    if (!std::isfinite(score))
-      return fail(StatusCode::InvalidArgument, "'", network.name,
-                  "' gives scores that are no numbers on exact data; nothing can be compared with them");
+  if (!isFinite(found.scores))
+    return fail(StatusCode::InvalidArgument, "'", network.name,
+                "' gives scores that are no numbers on exact data; nothing can be compared with them");
   exact = std::move(found.scores);
   for (size_t s = 0; s < network.segments.size(); ++s)
     if (network.segments[s].activation >= 0)
@@ -211,10 +214,12 @@ Status Tuner::profileSegment(size_t segment) {
       TESSERA_ASSIGN(Runner::Profiled profiled, runner->profile(k));
       scores = std::move(profiled.scores);
       error = profiled.error;
-      TESSERA_TRY(journal->add(id, {{"error", error}, {"scores", scores.values}}));
       ++cost.evaluations;
+      // JSON has no others.
+      if (isFinite(scores))
+        TESSERA_TRY(journal->add(id, {{"error", error}, {"scores", scores.values}}));
     }
-    if (!std::all_of(scores.values.begin(), scores.values.end(), [](float v) { return std::isfinite(v); }))
+    if (!isFinite(scores))
       continue;
     const auto choice = op.choices.size();
     model->add(segment, choice, scores);
@@ -265,7 +270,8 @@ Result<Scores> Tuner::measureOnProfile(std::span<const uint16_t> picks) {
     chain.push_back(knobs[i][picks[i]]);
   TESSERA_ASSIGN(Scores scores, runner->run(chain, searchItems));
   ++cost.evaluations;
-  TESSERA_TRY(journal->add(id, scores.values));
+  if (isFinite(scores))
+    TESSERA_TRY(journal->add(id, scores.values));
   return scores;
 }
 
@@ -320,7 +326,8 @@ Status Tuner::search() {
   // From here on predictions start from the nearest configuration that was run.
   auto learn = [&](double predicted, const std::vector<uint16_t> &picks, Scores scores) {
     uncertainty.observe(predicted, model->lossOf(scores).loss());
-    model->observe(picks, std::move(scores));
+    if (isFinite(scores))
+      model->observe(picks, std::move(scores));
   };
   model->observe(std::vector<uint16_t>(input.operations.size(), 0), exact);
   for (size_t i = 0; i < tried.size(); ++i)
