@@ -29,8 +29,8 @@ NORMALISE = {"resnet20": ["--normalise", "imagenet"]}
 SHAPES = {"mnist": (1, 28, 28), "cifar10": (3, 32, 32)}
 PLAIN = ("int8", "int7", "bf16")
 OPENVINO = ("openvino-bf16", "openvino-int8")
-# Predictions are off by about one sample in 256, so more samples make them better; resnet18 has ten minutes.
-IMAGES = {"resnet18": 256}
+# Samples for the search. More make predictions better; resnet18 has ten minutes.
+IMAGES, FEWER = 768, {"resnet18": 256}
 BATCH, ROUND_MS = 16, 20
 
 
@@ -39,7 +39,7 @@ def add_options(parser):
     parser.add_argument("--models", default=os.environ.get("TESSERA_MODELS", ""), help="folder of the networks; default: $TESSERA_MODELS")
     parser.add_argument("--data", default=os.environ.get("TESSERA_DATA", ""), help="folder of mnist and cifar10; default: $TESSERA_DATA")
     parser.add_argument("--losses", default="1,2,3")
-    parser.add_argument("--images", type=int, default=0, help="samples for the search; default: 768, but 256 for resnet18")
+    parser.add_argument("--images", type=int, default=0, help=f"samples for the search; default: {IMAGES}, but " + ", ".join(f"{n} for {net}" for net, n in FEWER.items()))
     parser.add_argument("--half", type=int, default=5000, help="samples to tune with; as many after them test")
     parser.add_argument("--peers", default="", help="conversions of OpenVINO, default: " + ", ".join(OPENVINO) + "; '-': none")
     parser.add_argument("--again", action="store_true", help="tune anew what an earlier run tuned")
@@ -86,7 +86,7 @@ class Run:
         portable, tuned = self.path(net, "plain.tsr"), self.path(net, kind + ".tsr")
         if self.options.again or not newer(tuned, model):
             self.call("compile", model, "-o", portable)
-            self.call("tune", portable, "-o", tuned, "--data", self.data(net), "--limit", str(self.options.half), "--images", str(self.options.images or IMAGES.get(net, 768)),
+            self.call("tune", portable, "-o", tuned, "--data", self.data(net), "--limit", str(self.options.half), "--images", str(self.options.images or FEWER.get(net, IMAGES)),
                       "--batch", str(BATCH), *NORMALISE.get(net, []), *words)
         return tuned
 
