@@ -15,6 +15,10 @@ config.available_features.update(config.tessera_features)
 config.available_features.add(platform.machine())
 if os.path.exists("/dev/full"):
     config.available_features.add("dev-full")
+if os.path.exists("/proc/cpuinfo"):
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        if {"avx512_bf16", "amx_bf16"} & set(file.read().split()):
+            config.available_features.add("cpu-bf16")
 
 # Only these folders are searched; everything else at the root belongs to other tools.
 config.excludes = {name for name in os.listdir(config.tessera_source) if name not in ("src", "tests", "examples")}
