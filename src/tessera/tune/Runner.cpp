@@ -108,21 +108,53 @@ Result<Runner::Exact> Runner::runExact(const Items &items) const {
   return exact;
 }
 
-Result<Scores> Runner::run(std::span<const uint16_t> picks, const Items &items) const {
-  std::vector<std::shared_ptr<Program>> chain = programs;
-  for (size_t s = 0; s < picks.size(); ++s)
-    if (picks[s]) {
-      TESSERA_ASSIGN(chain[s], open(s, picks[s]));
-    }
-  Scores scores;
+/// Configurations that are alike up to some segment.
+struct Runner::Alike {
+  std::span<const Picks> configurations;
+  std::span<Scores> scores;
+  const std::vector<std::vector<std::shared_ptr<Program>>> *pieces; ///< of each segment, by knob
+};
+
+Status Runner::runAlike(Alike group, size_t from, Values values, int64_t rows) const {
+  if (from == network->segments.size()) {
+    for (Scores &scores : group.scores)
+      TESSERA_TRY(finish({}, from, values, rows, scores));
+    return Status();
+  }
+  while (!group.configurations.empty()) {
+    const uint16_t knob = group.configurations[0][from];
+    size_t count = 1;
+    while (count < group.configurations.size() && group.configurations[count][from] == knob)
+      ++count;
+    const bool isLast = count == group.configurations.size();
+    Values own = isLast ? std::move(values) : values;
+    TESSERA_TRY(launch(*(*group.pieces)[from][knob], from, own));
+    TESSERA_TRY(runAlike({group.configurations.first(count), group.scores.first(count), group.pieces},
+                         from + 1, std::move(own), rows));
+    group.configurations = group.configurations.subspan(count);
+    group.scores = group.scores.subspan(count);
+  }
+  return Status();
+}
+
+Result<std::vector<Scores>> Runner::run(std::span<const Picks> configurations, const Items &items) const {
+  std::vector<std::vector<std::shared_ptr<Program>>> pieces(network->segments.size());
+  for (size_t s = 0; s < pieces.size(); ++s) {
+    pieces[s].resize(network->segments[s].knobs.size());
+    pieces[s][0] = programs[s];
+    for (const Picks &picks : configurations)
+      if (std::shared_ptr<Program> &piece = pieces[s][picks[s]]; !piece) {
+        TESSERA_ASSIGN(piece, open(s, picks[s]));
+      }
+  }
+  std::vector<Scores> scores(configurations.size());
   for (size_t begin = 0; begin < items.size(); begin += static_cast<size_t>(batch)) {
+    const auto first = items.begin() + static_cast<ptrdiff_t>(begin);
+    const size_t count = std::min(items.size() - begin, static_cast<size_t>(batch));
     std::vector<int64_t> rows;
     TESSERA_ASSIGN(std::vector<Values> one,
-                   feedAll(Items(items.begin() + static_cast<ptrdiff_t>(begin),
-                                 items.begin() + static_cast<ptrdiff_t>(std::min(
-                                                     items.size(), begin + static_cast<size_t>(batch)))),
-                           rows));
-    TESSERA_TRY(finish(chain, 0, one[0], rows[0], scores));
+                   feedAll(Items(first, first + static_cast<ptrdiff_t>(count)), rows));
+    TESSERA_TRY(runAlike({configurations, scores, &pieces}, 0, std::move(one[0]), rows[0]));
   }
   return scores;
 }

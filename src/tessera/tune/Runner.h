@@ -13,6 +13,9 @@ namespace tessera::tune {
 /// Samples of a data set, by number.
 using Items = std::vector<int64_t>;
 
+/// A configuration: the knob of each segment.
+using Picks = std::vector<uint16_t>;
+
 /// How often programs are run in turns to be timed: small ones more often, since a disturbance of the machine
 /// is longer than they are.
 class MeasuredRounds {
@@ -42,8 +45,8 @@ public:
   };
   /// Runs all pieces exactly.
   Result<Exact> runExact(const Items &items) const;
-  /// Runs the configuration that takes knob `picks[s]` for each segment s.
-  Result<Scores> run(std::span<const uint16_t> picks, const Items &items) const;
+  /// Runs configurations. What neighbours in the list begin with alike is run once for both.
+  Result<std::vector<Scores>> run(std::span<const Picks> configurations, const Items &items) const;
 
   /// Runs all pieces exactly, but the first output of each segment s gets normal noise of the relative size
   /// errors[s] in the norm 2. `l1` receives the sizes in the norm 1.
@@ -76,6 +79,8 @@ private:
   Status launch(Program &program, size_t segment, Values &values) const;
   Status finish(std::span<const std::shared_ptr<Program>> chain, size_t from, Values &values, int64_t rows,
                 Scores &scores) const;
+  struct Alike;
+  Status runAlike(Alike group, size_t from, Values values, int64_t rows) const;
 
   const Network *network = nullptr;
   const Feed *feed = nullptr;

@@ -257,6 +257,13 @@ std::string Tuner::spell(std::span<const uint16_t> picks) const {
   return text;
 }
 
+Picks Tuner::piecesOf(std::span<const uint16_t> picks) const {
+  Picks pieces;
+  for (size_t i = 0; i < picks.size(); ++i)
+    pieces.push_back(knobs[i][picks[i]]);
+  return pieces;
+}
+
 // The scores on the samples of the search, by running it.
 Result<Scores> Tuner::measureOnProfile(std::span<const uint16_t> picks) {
   const std::string id = "search " + spell(picks);
@@ -265,14 +272,12 @@ Result<Scores> Tuner::measureOnProfile(std::span<const uint16_t> picks) {
     scores.values = old->get<std::vector<float>>();
     return scores;
   }
-  std::vector<uint16_t> chain;
-  for (size_t i = 0; i < picks.size(); ++i)
-    chain.push_back(knobs[i][picks[i]]);
-  TESSERA_ASSIGN(Scores scores, runner->run(chain, searchItems));
+  const Picks pieces = piecesOf(picks);
+  TESSERA_ASSIGN(std::vector<Scores> scores, runner->run({&pieces, 1}, searchItems));
   ++cost.evaluations;
-  if (isFinite(scores))
-    TESSERA_TRY(journal->add(id, scores.values));
-  return scores;
+  if (isFinite(scores[0]))
+    TESSERA_TRY(journal->add(id, scores[0].values));
+  return std::move(scores[0]);
 }
 
 static int64_t countApproximated(std::span<const uint16_t> picks) {

@@ -100,11 +100,12 @@ private:
   std::vector<Candidate> nearGoal(double goal) const;
   Result<Scores> measureOnProfile(std::span<const uint16_t> picks);
   Status validate();
-  Status validateOn(Candidate &candidate, const Items &items, const std::string &stage,
+  Status validateOn(std::vector<Candidate> &some, const Items &items, const std::string &stage,
                     std::span<const uint8_t> exact);
   Curve curve() const;
   Configuration describe(const Candidate &candidate) const;
   double costOf(std::span<const uint16_t> picks) const;
+  Picks piecesOf(std::span<const uint16_t> picks) const; ///< choices, as what the runner takes
   std::string spell(std::span<const uint16_t> picks) const;
   void tell(const std::string &text) const;
 

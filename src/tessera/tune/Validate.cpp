@@ -10,32 +10,47 @@ namespace tessera::tune {
 
 using Json = nlohmann::json;
 
-Status Tuner::validateOn(Candidate &candidate, const Items &items, const std::string &stage,
+// Adds what those of `some` that are not dropped do on `items`. What the journal does not know is run: eight
+// at a time, so that few are lost with an interrupted run, and those together that begin alike.
+Status Tuner::validateOn(std::vector<Candidate> &some, const Items &items, const std::string &stage,
                          std::span<const uint8_t> before) {
-  const std::string id = concat("validate ", stage, " ", spell(candidate.picks));
-  PairedLoss loss;
-  int64_t right = 0;
-  if (const Json *old = journal->find(id); old && old->is_array() && old->size() == 3) {
-    loss = {static_cast<int64_t>(items.size()), (*old)[0].get<int64_t>(), (*old)[1].get<int64_t>()};
-    right = (*old)[2].get<int64_t>();
-  } else {
-    std::vector<uint16_t> chain;
-    std::vector<int32_t> labels;
-    for (size_t i = 0; i < candidate.picks.size(); ++i)
-      chain.push_back(knobs[i][candidate.picks[i]]);
-    for (int64_t item : items)
-      labels.push_back(static_cast<int32_t>(data.label[static_cast<size_t>(item)]));
-    TESSERA_ASSIGN(Scores scores, runner->run(chain, items));
-    ++cost.evaluations;
-    const std::vector<uint8_t> after = correctItems(scores, labels, options.metric.k);
-    loss = pairedLoss(before, after);
-    right = std::count(after.begin(), after.end(), 1);
-    TESSERA_TRY(journal->add(id, Json::array({loss.lost, loss.won, right})));
+  auto idOf = [&](const Candidate &c) { return concat("validate ", stage, " ", spell(c.picks)); };
+  auto find = [&](const Candidate &c) {
+    const Json *old = journal->find(idOf(c));
+    return old && old->is_array() && old->size() == 3 ? old : nullptr;
+  };
+  std::vector<int32_t> labels;
+  for (int64_t item : items)
+    labels.push_back(static_cast<int32_t>(data.label[static_cast<size_t>(item)]));
+  std::vector<const Candidate *> unknown;
+  for (const Candidate &c : some)
+    if (!c.dropped && !find(c))
+      unknown.push_back(&c);
+  std::ranges::sort(unknown, {}, &Candidate::picks);
+  constexpr size_t together = 8;
+  for (size_t begin = 0; begin < unknown.size(); begin += together) {
+    const auto now = std::span(unknown).subspan(begin, std::min(together, unknown.size() - begin));
+    std::vector<Picks> pieces;
+    for (const Candidate *c : now)
+      pieces.push_back(piecesOf(c->picks));
+    TESSERA_ASSIGN(std::vector<Scores> scores, runner->run(pieces, items));
+    for (size_t i = 0; i < now.size(); ++i) {
+      ++cost.evaluations;
+      const std::vector<uint8_t> after = correctItems(scores[i], labels, options.metric.k);
+      const PairedLoss loss = pairedLoss(before, after);
+      const int64_t right = std::count(after.begin(), after.end(), 1);
+      TESSERA_TRY(journal->add(idOf(*now[i]), Json::array({loss.lost, loss.won, right})));
+    }
   }
-  candidate.measured.count += loss.count;
-  candidate.measured.lost += loss.lost;
-  candidate.measured.won += loss.won;
-  candidate.right += right;
+  for (Candidate &c : some) {
+    if (c.dropped)
+      continue;
+    const Json &found = *find(c);
+    c.measured.count += static_cast<int64_t>(items.size());
+    c.measured.lost += found[0].get<int64_t>();
+    c.measured.won += found[1].get<int64_t>();
+    c.right += found[2].get<int64_t>();
+  }
   return Status();
 }
 
@@ -69,8 +84,7 @@ Status Tuner::validate() {
     (i % 4 ? rest : first).push_back(heldBack[i]);
     (i % 4 ? restRight : firstRight).push_back(exactRight[i]);
   }
-  for (Candidate &c : candidates)
-    TESSERA_TRY(validateOn(c, first, "first", firstRight));
+  TESSERA_TRY(validateOn(candidates, first, "first", firstRight));
   const double z = normalQuantile(options.confidence);
   for (Candidate &c : candidates) {
     const PairedLoss &m = c.measured;
@@ -78,20 +92,19 @@ Status Tuner::validate() {
     auto isBetter = [&](const Candidate &other) { return other.measured.loss() + deviation <= m.loss(); };
     c.dropped = m.loss() - z * deviation > options.maxLoss / 100 || isBeaten(c, 0.9, isBetter);
   }
-  for (Candidate &c : candidates)
-    if (!c.dropped)
-      TESSERA_TRY(validateOn(c, rest, "rest", restRight));
+  TESSERA_TRY(validateOn(candidates, rest, "rest", restRight));
   // The candidates are spread over all losses; users ask for some.
-  for (int part : {1, 2, 3})
-    for (Candidate &c : nearGoal(options.maxLoss / 100 * part / 3)) {
-      TESSERA_TRY(validateOn(c, first, "first", firstRight));
+  for (int part : {1, 2, 3}) {
+    const double goal = options.maxLoss / 100 * part / 3;
+    std::vector<Candidate> near = nearGoal(goal);
+    TESSERA_TRY(validateOn(near, first, "first", firstRight));
+    for (Candidate &c : near) {
       const PairedLoss &m = c.measured;
-      c.dropped = m.loss() - z * std::sqrt(double(m.lost + m.won) + 1) / double(m.count) >
-                  options.maxLoss / 100 * part / 3;
-      if (!c.dropped)
-        TESSERA_TRY(validateOn(c, rest, "rest", restRight));
-      candidates.push_back(std::move(c));
+      c.dropped = m.loss() - z * std::sqrt(double(m.lost + m.won) + 1) / double(m.count) > goal;
     }
+    TESSERA_TRY(validateOn(near, rest, "rest", restRight));
+    std::ranges::move(near, std::back_inserter(candidates));
+  }
   return Status();
 }
 

@@ -45,6 +45,13 @@ void shareCopies(func::FuncOp payload);
 /// arguments.
 LogicalResult splitKernels(func::FuncOp payload, plan::Env &env, plan::Version &version);
 
+/// Kernels with the same code become one, which all their steps name; equal layers of a network, or equal
+/// nodes of several programs.
+void shareKernels(ModuleOp kernels, MutableArrayRef<NodeLowering> nodes);
+
+/// What a node's schedule does to the loops of its kernels; null for nothing.
+Operation *loopScript(const NodeLowering &node);
+
 /// Gives memory to the allocations inside kernels: small ones on the stack, others in the call's scratch,
 /// whose size becomes part of the step that runs the kernel.
 LogicalResult placeScratch(func::FuncOp kernel, plan::Env &env, plan::Step &step);
@@ -68,10 +75,6 @@ LogicalResult lowerMath(ModuleOp kernels);
 /// Loops, vectors, memory and arithmetic → the LLVM dialect, and a wrapper with the kernel ABI around each
 /// kernel.
 LogicalResult lowerToLLVM(ModuleOp kernels);
-
-/// Kernels with the same code become one, which all their steps name; equal layers of a network, or equal
-/// nodes of several programs.
-void shareKernels(ModuleOp kernels, MutableArrayRef<NodeLowering> nodes);
 
 /// The LLVM dialect → optimised machine code, linked into one ELF image that needs nothing from outside.
 FailureOr<TargetCode> emitImage(ModuleOp kernels, const Machine &machine);

@@ -7,6 +7,7 @@
 #include "tessera/targets/cpu/Schedule.h"
 #include "tessera/transforms/schedule/Script.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/TargetParser/Triple.h"
 
 using namespace tessera;
@@ -77,22 +78,19 @@ public:
     for (NodeLowering &node : nodes)
       if (failed(cpu::splitKernels(node.payload, node.env, node.version)))
         return failure();
+    cpu::shareKernels(module, nodes);
     TargetInfo machine = info(options);
     cpu::tileProducts(module, machine.vectorBytes / 4, machine.registers);
     if (failed(cpu::lowerToLoops(module)))
       return failure();
-    for (NodeLowering &node : nodes) {
-      std::string loops = node.sequence + "_loops";
-      if (!node.script || !node.script.lookupSymbol(loops))
-        continue;
+    llvm::StringSet<> done;
+    for (NodeLowering &node : nodes)
       for (const plan::Step &step : node.version.steps)
-        if (failed(schedule::applyScript(module.lookupSymbol(step.kernel), node.script, loops)))
+        if (cpu::loopScript(node) && done.insert(step.kernel).second &&
+            failed(schedule::applyScript(module.lookupSymbol(step.kernel), node.script,
+                                         node.sequence + "_loops")))
           return failure();
-    }
-    if (failed(cpu::lowerToLLVM(module)))
-      return failure();
-    cpu::shareKernels(module, nodes);
-    return success();
+    return cpu::lowerToLLVM(module);
   }
 
   FailureOr<TargetCode> emit(ModuleOp module, const TargetOptions &options) const override {
