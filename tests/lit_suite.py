@@ -17,8 +17,10 @@ if os.path.exists("/dev/full"):
     config.available_features.add("dev-full")
 if os.path.exists("/proc/cpuinfo"):
     with open("/proc/cpuinfo", encoding="utf-8") as file:
-        if {"avx512_bf16", "amx_bf16"} & set(file.read().split()):
-            config.available_features.add("cpu-bf16")
+        words = set(file.read().split())
+    # As src/tessera/targets/cpu/Target.cpp has it: products of vectors of bf16 on AMD's processors only.
+    if {"avx512_bf16", "amx_bf16"} <= words or {"avx512_bf16", "AuthenticAMD"} <= words:
+        config.available_features.add("cpu-bf16")
 
 # Only these folders are searched; everything else at the root belongs to other tools.
 config.excludes = {name for name in os.listdir(config.tessera_source) if name not in ("src", "tests", "examples")}

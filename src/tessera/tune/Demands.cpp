@@ -14,11 +14,8 @@ static constexpr size_t mostOthers = 1000; // samples that the demands are tried
 Result<double> Tuner::injectedLoss(std::span<const double> errors, const Items &items,
                                    std::span<const uint8_t> before, uint64_t seed,
                                    std::vector<double> &l1) const {
-  std::vector<int32_t> labels;
-  for (int64_t item : items)
-    labels.push_back(static_cast<int32_t>(data.label[static_cast<size_t>(item)]));
   TESSERA_ASSIGN(Scores after, runner->runInjected(errors, items, seed, l1));
-  return 100 * pairedLoss(before, correctItems(after, labels, options.metric.k)).loss();
+  return 100 * pairedLoss(before, correctItems(after, labelsOf(items), options.metric.k)).loss();
 }
 
 // First what each operation may do alone, then by which factor all of them have to share it.
@@ -68,15 +65,12 @@ Result<Tuner::FoundDemands> Tuner::findDemands(double share) {
   found.ranges = ranges;
   found.runs = jointRuns;
   Items others;
-  std::vector<int32_t> labels;
   const size_t stride = std::max<size_t>(1, heldBack.size() / mostOthers);
-  for (size_t i = 0; i < heldBack.size(); i += stride) {
+  for (size_t i = 0; i < heldBack.size(); i += stride)
     others.push_back(heldBack[i]);
-    labels.push_back(static_cast<int32_t>(data.label[static_cast<size_t>(heldBack[i])]));
-  }
   TESSERA_ASSIGN(Runner::Exact golden, runner->runExact(others));
-  TESSERA_ASSIGN(found.held, holds(others, correctItems(golden.scores, labels, options.metric.k), low,
-                                   options.seed + 2000));
+  TESSERA_ASSIGN(found.held, holds(others, correctItems(golden.scores, labelsOf(others), options.metric.k),
+                                   low, options.seed + 2000));
   for (size_t s = 0; s < count; ++s)
     if (!network.segments[s].name.empty())
       found.demands[network.segments[s].name] = {sizes[s], errors[s]};

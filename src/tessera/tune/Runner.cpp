@@ -48,11 +48,12 @@ Result<std::shared_ptr<Program>> Runner::open(size_t segment, uint16_t knob, boo
                        options);
 }
 
-Result<std::vector<Runner::Values>> Runner::feedAll(const Items &items, std::vector<int64_t> &rows) const {
+Result<std::vector<Runner::Values>> Runner::feedAll(std::span<const int64_t> items,
+                                                    std::vector<int64_t> &rows) const {
   std::vector<Values> all;
   for (size_t begin = 0; begin < items.size(); begin += static_cast<size_t>(batch)) {
     const size_t now = std::min(static_cast<size_t>(batch), items.size() - begin);
-    TESSERA_ASSIGN(BufferRef input, feed->batch(std::span(items).subspan(begin, now)));
+    TESSERA_ASSIGN(BufferRef input, feed->batch(items.subspan(begin, now)));
     all.emplace_back(static_cast<size_t>(network->values));
     all.back()[0] = std::move(input);
     rows.push_back(static_cast<int64_t>(now));
@@ -149,11 +150,9 @@ Result<std::vector<Scores>> Runner::run(std::span<const Picks> configurations, c
   }
   std::vector<Scores> scores(configurations.size());
   for (size_t begin = 0; begin < items.size(); begin += static_cast<size_t>(batch)) {
-    const auto first = items.begin() + static_cast<ptrdiff_t>(begin);
     const size_t count = std::min(items.size() - begin, static_cast<size_t>(batch));
     std::vector<int64_t> rows;
-    TESSERA_ASSIGN(std::vector<Values> one,
-                   feedAll(Items(first, first + static_cast<ptrdiff_t>(count)), rows));
+    TESSERA_ASSIGN(std::vector<Values> one, feedAll(std::span(items).subspan(begin, count), rows));
     TESSERA_TRY(runAlike({configurations, scores, &pieces}, 0, std::move(one[0]), rows[0]));
   }
   return scores;

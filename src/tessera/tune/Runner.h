@@ -75,7 +75,7 @@ private:
   using Values = std::vector<BufferRef>;
   Runner() = default;
   Result<std::shared_ptr<Program>> open(size_t segment, uint16_t knob, bool measured = false) const;
-  Result<std::vector<Values>> feedAll(const Items &items, std::vector<int64_t> &rows) const;
+  Result<std::vector<Values>> feedAll(std::span<const int64_t> items, std::vector<int64_t> &rows) const;
   Status launch(Program &program, size_t segment, Values &values) const;
   Status finish(std::span<const std::shared_ptr<Program>> chain, size_t from, Values &values, int64_t rows,
                 Scores &scores) const;

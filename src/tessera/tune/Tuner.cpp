@@ -35,6 +35,13 @@ static bool isFinite(const Scores &scores) {
   return std::ranges::all_of(scores.values, [](float score) { return std::isfinite(score); });
 }
 
+std::vector<int32_t> Tuner::labelsOf(std::span<const int64_t> items) const {
+  std::vector<int32_t> labels;
+  for (int64_t item : items)
+    labels.push_back(static_cast<int32_t>(data.label[static_cast<size_t>(item)]));
+  return labels;
+}
+
 // Samples dealt out, the exact pieces compiled and run.
 Status Tuner::prepare() {
   const int64_t end = options.limit ? std::min(data.size(), options.skip + options.limit) : data.size();
@@ -88,10 +95,7 @@ Status Tuner::prepare() {
   for (size_t s = 0; s < network.segments.size(); ++s)
     if (network.segments[s].activation >= 0)
       ranges[network.segments[s].name] = network.segments[s].range.value_or(found.ranges[s]);
-  std::vector<int32_t> own;
-  for (int64_t item : searchItems)
-    own.push_back(static_cast<int32_t>(data.label[static_cast<size_t>(item)]));
-  model.emplace(exact, std::move(own), options.metric.k);
+  model.emplace(exact, labelsOf(searchItems), options.metric.k);
   return Status();
 }
 

@@ -81,6 +81,7 @@ private:
   };
 
   Status prepare();
+  std::vector<int32_t> labelsOf(std::span<const int64_t> items) const;
   Result<double> injectedLoss(std::span<const double> errors, const Items &items,
                               std::span<const uint8_t> before, uint64_t seed, std::vector<double> &l1) const;
   Result<std::shared_ptr<const Module>> compile(std::span<const PieceName> pieces, const std::string &name);

@@ -19,9 +19,7 @@ Status Tuner::validateOn(std::vector<Candidate> &some, const Items &items, const
     const Json *old = journal->find(idOf(c));
     return old && old->is_array() && old->size() == 3 ? old : nullptr;
   };
-  std::vector<int32_t> labels;
-  for (int64_t item : items)
-    labels.push_back(static_cast<int32_t>(data.label[static_cast<size_t>(item)]));
+  const std::vector<int32_t> labels = labelsOf(items);
   std::vector<const Candidate *> unknown;
   for (const Candidate &c : some)
     if (!c.dropped && !find(c))
@@ -66,15 +64,12 @@ bool Tuner::isBeaten(const Candidate &candidate, double share,
 
 // Races: a quarter of the samples decides who is worth the rest.
 Status Tuner::validate() {
-  std::vector<int32_t> labels;
-  for (int64_t item : heldBack)
-    labels.push_back(static_cast<int32_t>(data.label[static_cast<size_t>(item)]));
   const Json *old = journal->find("validate exact");
   if (old && old->is_array()) {
     exactRight = old->get<std::vector<uint8_t>>();
   } else {
     TESSERA_ASSIGN(Runner::Exact found, runner->runExact(heldBack));
-    exactRight = correctItems(found.scores, labels, options.metric.k);
+    exactRight = correctItems(found.scores, labelsOf(heldBack), options.metric.k);
     TESSERA_TRY(journal->add("validate exact", exactRight));
   }
   // Samples are ordered by number; every fourth is as good as any quarter.
@@ -86,9 +81,12 @@ Status Tuner::validate() {
   }
   TESSERA_TRY(validateOn(candidates, first, "first", firstRight));
   const double z = normalQuantile(options.confidence);
+  auto deviationOf = [](const PairedLoss &m) {
+    return std::sqrt(double(m.lost + m.won) + 1) / double(m.count);
+  };
   for (Candidate &c : candidates) {
     const PairedLoss &m = c.measured;
-    const double deviation = std::sqrt(double(m.lost + m.won) + 1) / double(m.count);
+    const double deviation = deviationOf(m);
     auto isBetter = [&](const Candidate &other) { return other.measured.loss() + deviation <= m.loss(); };
     c.dropped = m.loss() - z * deviation > options.maxLoss / 100 || isBeaten(c, 0.9, isBetter);
   }
@@ -98,10 +96,8 @@ Status Tuner::validate() {
     const double goal = options.maxLoss / 100 * part / 3;
     std::vector<Candidate> near = nearGoal(goal);
     TESSERA_TRY(validateOn(near, first, "first", firstRight));
-    for (Candidate &c : near) {
-      const PairedLoss &m = c.measured;
-      c.dropped = m.loss() - z * std::sqrt(double(m.lost + m.won) + 1) / double(m.count) > goal;
-    }
+    for (Candidate &c : near)
+      c.dropped = c.measured.loss() - z * deviationOf(c.measured) > goal;
     TESSERA_TRY(validateOn(near, rest, "rest", restRight));
     std::ranges::move(near, std::back_inserter(candidates));
   }
