@@ -38,6 +38,7 @@ COMMANDS = [
     ("tessera bench", ["bench"]),
     ("tessera eval", ["eval"]),
     ("tessera compare", ["compare"]),
+    ("tessera verify", ["verify"]),
     ("tessera report", ["report"]),
     ("tessera explain", ["explain"]),
     ("tessera explain, with a portable object", ["explain", "x.tsr"]),

@@ -9,7 +9,7 @@ import tempfile
 def read(tessera, path):
     with tempfile.TemporaryDirectory() as folder:
         page = os.path.join(folder, "page.html")
-        done = subprocess.run([tessera, "report", path, page], capture_output=True, text=True)
+        done = subprocess.run([tessera, "report", path, "-o", page], capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(done.stderr.strip())
         with open(page, encoding="utf-8") as file:

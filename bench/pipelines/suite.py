@@ -109,7 +109,7 @@ def program(options, work, name, threads):
     if options.again or not os.path.exists(base + "-tuned.tsr"):
         call(tessera, "compile", os.path.join(ROOT, source), "-o", base + ".tsr")
         call(tessera, "tune", base + ".tsr", "-o", base + "-tuned.tsr", "--data", data, "--metric", metric,
-             "--threads", str(threads), *(["--program", chosen] if chosen else []), *([] if is_picture else ["--max-loss", bounds[-1]]))
+             "--threads", str(threads), *(["--program", chosen] if chosen else []), *([] if is_picture else ["--loss", ",".join(bounds)]))
     call(tessera, "install", base + "-tuned.tsr", "-o", base + "-exact.tsx")
     rows = []
     for bound in bounds:

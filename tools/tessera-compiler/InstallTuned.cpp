@@ -13,6 +13,7 @@
 #include "tessera/transforms/nn/knobs/Knobs.h"
 #include "tessera/tune/CurveFile.h"
 #include "tessera/tune/Measurements.h"
+#include "tessera/tune/Metrics.h"
 
 #include "llvm/Support/FileSystem.h"
 #include <nlohmann/json.hpp>
@@ -91,23 +92,20 @@ static void printTable(const tune::Curve &curve, const std::string &path) {
   std::printf("%s: %s of %s; times for %s here\n", path.c_str(), curve.metric.c_str(), curve.network.c_str(),
               inputs.c_str());
   const bool isShare = curve.metric.starts_with("top-");
-  const int digits = isShare || curve.baselineQuality > 10 ? 2 : 4; // errors are small numbers
+  const int digits = tune::metricDigits(curve.metric);
   for (const tune::Configuration &c : curve.configurations)
     if (c.shipped)
       std::printf("%s %-9s %9.1f us  %5.2f times  %8s (%s)  loss %.*f%s, below %.*f\n",
                   c.name == curve.chosen ? "*" : " ", c.name.c_str(), c.installed->microseconds,
-                  c.installed->speedup, formatJoules(c.installed->joules).c_str(),
+                  c.installed->speedup.value, formatJoules(c.installed->joules.value).c_str(),
                   c.installed->energySource.c_str(), digits, c.measured ? c.measured->loss : 0,
                   isShare ? " points" : "", digits, c.measured ? c.measured->lossHigh : 0);
 }
 
-// Compiles configurations and measures them in turns.
-static Result<std::vector<tune::Cost>> measure(Session &session, const Portable &exact,
-                                               const tune::Curve &curve,
+// Measures configurations in turns.
+static Result<std::vector<tune::Cost>> measure(const Installed &installed, const tune::Curve &curve,
                                                ArrayRef<const tune::Configuration *> configurations,
-                                               const InstallOptions &options, const std::string &out,
-                                               Installed &installed) {
-  TESSERA_TRY(compileConfigurations(session, exact, curve, configurations, options, installed));
+                                               const std::string &out) {
   const std::string trial = out + ".trial";
   TESSERA_TRY(writeInstalled(installed, trial));
   auto module = Module::load(trial);
@@ -151,8 +149,8 @@ static Result<std::vector<tune::Cost>> shareMeasuring(Session &session, const Po
     if (!all.costs.count(c->name))
       missing.push_back(c);
   if (all.costs.empty() || missing.size() > 1) {
-    TESSERA_ASSIGN(std::vector<tune::Cost> costs,
-                   measure(session, exact, curve, missing, options, out, installed));
+    TESSERA_TRY(compileConfigurations(session, exact, curve, missing, options, installed));
+    TESSERA_ASSIGN(std::vector<tune::Cost> costs, measure(installed, curve, missing, out));
     tune::addMeasurements(all, collect(curve, options, missing, costs));
   }
   std::vector<tune::Cost> costs;
@@ -179,8 +177,8 @@ Status cli::installTuned(const std::string &in, const std::string &out, const In
   Installed installed;
   if (sharing.parts) {
     const std::vector<const tune::Configuration *> part = tune::partOf(within, sharing.part, sharing.parts);
-    TESSERA_ASSIGN(std::vector<tune::Cost> costs,
-                   measure(session, exact, *curve, part, options, out, installed));
+    TESSERA_TRY(compileConfigurations(session, exact, *curve, part, options, installed));
+    TESSERA_ASSIGN(std::vector<tune::Cost> costs, measure(installed, *curve, part, out));
     const tune::Measurements own = collect(*curve, options, part, costs);
     TESSERA_TRY(writeFile(out, std::string_view(tune::measurementsJson(own))));
     std::printf("%s: %zu of %zu configurations measured on %s\n", out.c_str(), part.size(), within.size(),
@@ -189,20 +187,32 @@ Status cli::installTuned(const std::string &in, const std::string &out, const In
   }
   TESSERA_ASSIGN(std::vector<tune::Cost> costs,
                  shareMeasuring(session, exact, *curve, within, options, sharing, out, installed));
-  std::vector<const tune::Configuration *> kept;
-  for (size_t i : tune::trueFront(costs))
-    kept.push_back(within[i]);
-  if (kept.size() < within.size() || !sharing.files.empty())
-    TESSERA_TRY(compileConfigurations(session, exact, *curve, kept, options, installed));
-  for (tune::Configuration &c : curve->configurations) {
-    auto at = llvm::find(within, &c);
-    if (at != within.end()) {
-      const tune::Cost &own = costs[static_cast<size_t>(at - within.begin())];
-      c.installed = {own.microseconds, costs[0].microseconds / own.microseconds, own.joules,
-                     curve->tuning.batch, own.energySource};
-    }
-    c.shipped = llvm::is_contained(kept, &c);
+  std::vector<const tune::Configuration *> kept = within;
+  auto prune = [&](ArrayRef<tune::Cost> known) -> Status {
+    std::vector<const tune::Configuration *> front;
+    for (size_t i : tune::trueFront(known))
+      front.push_back(kept[i]);
+    const bool isSame = front.size() == kept.size() && sharing.files.empty();
+    kept = std::move(front);
+    return isSame ? Status() : compileConfigurations(session, exact, *curve, kept, options, installed);
+  };
+  auto record = [&](ArrayRef<tune::Cost> known) {
+    for (tune::Configuration &c : curve->configurations)
+      if (auto at = llvm::find(kept, &c); at != kept.end()) {
+        const tune::Cost &own = known[static_cast<size_t>(at - kept.begin())];
+        c.installed = {own.microseconds, own.speedup, own.joules, curve->tuning.batch, own.energySource};
+      }
+  };
+  record(costs);
+  TESSERA_TRY(prune(costs));
+  // The fastest of many has also been the luckiest: what is claimed is measured once more, as it is shipped.
+  if (sharing.files.empty()) {
+    TESSERA_ASSIGN(costs, measure(installed, *curve, kept, out));
+    record(costs);
+    TESSERA_TRY(prune(costs));
   }
+  for (tune::Configuration &c : curve->configurations)
+    c.shipped = llvm::is_contained(kept, &c);
   curve->chosen = kept.back()->name;
   auto meta = nlohmann::json::parse(installed.meta);
   meta["default"] = curve->programName(*kept.back());

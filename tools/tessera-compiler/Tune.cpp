@@ -11,14 +11,39 @@
 
 #include "llvm/Support/FileSystem.h"
 
+#include <charconv>
+#include <cmath>
+
 using namespace tessera;
 using namespace tessera::cli;
 
+// "90s", "5m", "1h" or a number of seconds; nothing for anything else.
+static std::optional<double> parseSeconds(std::string_view text) {
+  double value = 0;
+  const char *last = text.data() + text.size();
+  auto [end, error] = std::from_chars(text.data(), last, value);
+  const std::string_view unit(end, static_cast<size_t>(last - end));
+  const double scale = unit == "h" ? 3600 : unit == "m" ? 60 : unit == "s" || unit.empty() ? 1 : 0;
+  if (error != std::errc() || !std::isfinite(value) || value <= 0 || scale == 0)
+    return std::nullopt;
+  return scale * value;
+}
+
+static std::string checkBudget(const std::string &text) {
+  return parseSeconds(text) ? "" : concat("expected a time such as 90s, 5m or 1h, but got '", text, "'");
+}
+
+static std::string checkLoss(const std::string &text) {
+  double value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() && value > 0 && value <= 100)
+    return "";
+  return concat("expected losses above 0 and up to 100, such as 1,2,3, but got '", text, "'");
+}
+
 static void printCurve(const tune::Curve &curve, const std::string &path) {
   const bool isShare = curve.metric.starts_with("top-");
-  // Errors are small numbers.
-  const int digits = isShare || curve.metric.find("psnr") != std::string::npos ? 2 : 4;
-  auto number = [&](double value) { return formatFixed(value, digits); };
+  auto number = [&](double value) { return formatFixed(value, tune::metricDigits(curve.metric)); };
   std::printf("%s: %s %s%s on %lld samples of %s that the search did not see\n", path.c_str(),
               curve.metric.c_str(), number(curve.baselineQuality).c_str(), isShare ? " %" : "",
               static_cast<long long>(curve.baselineCount), curve.data.c_str());
@@ -84,7 +109,7 @@ static Status tuneFile(TuneArgs &args) {
   TESSERA_ASSIGN(tune::Curve curve, hasLabels ? tuneNetwork(session, program, digest, args)
                                               : tuneGraph(session, program, digest, args));
   TESSERA_TRY(tune::writeCurve(file, curve, args.out));
-  if (!args.keep)
+  if (!args.keep && !curve.tuning.isCut)
     llvm::sys::fs::remove_directories(args.options.folder);
   printCurve(curve, args.out);
   return Status();
@@ -121,11 +146,19 @@ void cli::addTune(CLI::App &app, Action &action) {
       "as for 'tessera compare'; several have a bound each, picture=psnr@30,scores=relative@0.05, "
       "and a loss is the share of them that is used up");
   sub->add_option("--normalise", args->normalise, "as for 'tessera eval'");
-  sub->add_option(
-         "--max-loss", args->maxLoss,
-         "what the curve goes down to, in the metric's unit (default: 3 points of accuracy; PSNR, of which "
-         "an exact answer has 100: 80; errors: 0.1; of bounds 1)")
-      ->check(CLI::Range(0.0, 100.0));
+  sub->add_option("--loss", args->losses,
+                  "losses that will be asked for, in the metric's unit and separated by commas; the curve "
+                  "goes down to the largest (default: of accuracy 1,2,3 points; of PSNR, of which an exact "
+                  "answer has 100, 60,70,80; of errors thirds of 0.1, and of bounds thirds of 1)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(checkLoss);
+  CLI::Option *budget =
+      sub->add_option(
+             "--budget", args->budget,
+             "how long it may take, such as 90s, 5m or 1h: the best curve there is time for; the same "
+             "command goes on from there")
+          ->check(checkBudget);
   sub->add_option(
          "--knobs", args->knobs,
          "knobs to try, separated by commas; '*' stands for any characters (default: of networks "
@@ -140,9 +173,10 @@ void cli::addTune(CLI::App &app, Action &action) {
   sub->add_option("--threads", o.threads, "number of threads (default: one for each processor)")
       ->check(CLI::Range(1, 256));
   sub->add_flag(
-      "--budgets", args->budgets,
-      "instead of a curve, find by injected errors how far each operation may be off, whatever computes "
-      "it, so that --max-loss (default 1) holds; 'install --budgets' chooses knobs by that");
+         "--budgets", args->budgets,
+         "instead of a curve, find by injected errors how far each operation may be off, whatever computes "
+         "it, so that the largest --loss (default 1) holds; 'install --budgets' chooses knobs by that")
+      ->excludes(budget);
   sub->add_option("--share", args->share, "with --budgets: of runs in which it holds (default 0.95)")
       ->check(CLI::Range(0.5, 1.0));
   sub->add_flag("--portable", o.portable,
@@ -154,11 +188,14 @@ void cli::addTune(CLI::App &app, Action &action) {
       "'tessera install'");
   sub->add_flag("--keep", args->keep, "keep the folder OUTPUT.tune with all that was measured");
   sub->footer("An interrupted run goes on where it was: what was measured is in the folder OUTPUT.tune.\n"
-              "example: tessera tune lenet.tsr --data mnist:data/mnist --limit 5000");
+              "example: tessera tune lenet.tsr --data mnist:data/mnist --limit 5000 --loss 1,2 --budget 5m");
   sub->callback([args, &action] {
     action = [args] {
       if (args->out.empty())
         args->out = args->in;
+      std::ranges::sort(args->losses);
+      args->losses.erase(std::ranges::unique(args->losses).begin(), args->losses.end());
+      args->options.budget = parseSeconds(args->budget).value_or(0);
       return supervise(
           [&] {
             Status status = tuneFile(*args);

@@ -11,7 +11,8 @@ namespace tessera::cli {
 struct TuneArgs {
   std::string in, out, program, data, normalise, metric;
   std::vector<std::string> knobs; ///< patterns; empty: the default of the kind of program
-  std::optional<double> maxLoss;
+  std::vector<double> losses;     ///< ascending; empty: the default of the kind of program
+  std::string budget;
   std::optional<int64_t> images;
   double share = 0.95; ///< of runs in which demands must hold
   tune::TuneOptions options;

@@ -10,11 +10,14 @@ using namespace tessera;
 using namespace tessera::cli;
 
 // How bad an answer may be when nobody says it.
-static double defaultLoss(const std::string &metric) {
-  return metric.find('@') != std::string::npos      ? 1 // all that the bounds leave
-         : metric.find("psnr") != std::string::npos ? 80
-         : metric.find("top-") != std::string::npos ? 0.03
-                                                    : 0.1;
+static std::vector<double> defaultLosses(const std::string &metric) {
+  const bool hasBounds = metric.find('@') != std::string::npos;
+  if (!hasBounds && metric.find("psnr") != std::string::npos)
+    return {60, 70, 80}; // 40, 30 and 20 dB
+
+  // Of bounds, all that they leave.
+  const double most = hasBounds ? 1 : metric.find("top-") != std::string::npos ? 0.03 : 0.1;
+  return {most / 3, 2 * most / 3, most};
 }
 
 Result<tune::Curve> cli::tuneGraph(Session &session, Portable &program, const std::string &digest,
@@ -48,7 +51,8 @@ Result<tune::Curve> cli::tuneGraph(Session &session, Portable &program, const st
   options.data = args.data;
   options.metric = args.metric;
   options.images = args.images.value_or(0);
-  options.maxLoss = args.maxLoss.value_or(defaultLoss(args.metric));
+  options.goals = args.losses.empty() ? defaultLosses(args.metric) : args.losses;
+  options.budget = from.budget;
   options.candidates = from.candidates;
   options.confidence = from.confidence;
   options.seed = from.seed;

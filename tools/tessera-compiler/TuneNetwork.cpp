@@ -88,13 +88,13 @@ static Result<tune::Network> networkOf(Portable &program, const std::string &in,
   return std::move(*network);
 }
 
-static Status fillOptions(TuneArgs &args, double maxLoss) {
+static Status fillOptions(TuneArgs &args, const std::vector<double> &goals) {
   tune::TuneOptions &options = args.options;
   TESSERA_ASSIGN(options.metric, tune::parseMetric(args.metric.empty() ? "top-1" : args.metric));
   if (options.metric.kind != tune::MetricKind::TopK)
     return tessera::fail(StatusCode::Unsupported, "--budgets: --metric: expected top-1 or top-K, but got '",
                          args.metric, "'");
-  options.maxLoss = args.maxLoss.value_or(maxLoss);
+  options.goals = args.losses.empty() ? goals : args.losses;
   options.images = args.images.value_or(options.images);
   TESSERA_ASSIGN(options.normalise, tune::parseNormalisation(args.normalise));
   options.costs = cacheFolder() + "/costs.jsonl";
@@ -106,7 +106,7 @@ static Status fillOptions(TuneArgs &args, double maxLoss) {
 
 Result<tune::Curve> cli::tuneNetwork(Session &session, Portable &program, const std::string &digest,
                                      TuneArgs &args) {
-  TESSERA_TRY(fillOptions(args, 3));
+  TESSERA_TRY(fillOptions(args, {1, 2, 3}));
   TESSERA_ASSIGN(Dataset data, readDataset(args.data));
   TESSERA_ASSIGN(tune::Network network, networkOf(program, args.in, args.knobs));
   return tune::Tuner(std::move(network), digest, data, args.options,
@@ -120,7 +120,7 @@ static void setPair(Operation *op, StringRef name, double first, double second) 
 }
 
 Status cli::tuneBudgets(Session &session, Portable &program, const std::string &digest, TuneArgs &args) {
-  TESSERA_TRY(fillOptions(args, 1));
+  TESSERA_TRY(fillOptions(args, {1}));
   TESSERA_ASSIGN(Dataset data, readDataset(args.data));
   TESSERA_ASSIGN(tune::Network network, networkOf(program, args.in, args.knobs));
   tune::Tuner tuner(std::move(network), digest, data, args.options,
@@ -139,7 +139,7 @@ Status cli::tuneBudgets(Session &session, Portable &program, const std::string &
   std::printf(
       "%s: with errors of these sizes at most %g points were lost in %lld of %lld runs on samples that the "
       "search did not see\n",
-      args.out.c_str(), args.options.maxLoss, static_cast<long long>(found.held),
+      args.out.c_str(), args.options.maxLoss(), static_cast<long long>(found.held),
       static_cast<long long>(found.runs));
   return writePortable(program, args.out);
 }

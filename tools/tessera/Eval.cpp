@@ -2,9 +2,10 @@
 //
 // `tessera eval`: how many samples of a data set a classifier gets right, with the
 // interval that so many samples leave.
+#include "DataOptions.h"
+#include "EvalJudged.h"
 #include "Pilot.h"
 #include "Tool.h"
-#include "tessera/base/Dataset.h"
 #include "tessera/base/Diag.h"
 #include "tessera/runtime/Energy.h"
 #include "tessera/runtime/Trace.h"
@@ -15,7 +16,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <numeric>
 #include <unistd.h>
 
 namespace tessera::tool {
@@ -23,18 +23,12 @@ namespace tessera::tool {
 namespace {
 struct EvalOptions {
   OpenOptions open;
-  std::string data, normalise, output, goal, log, correct;
-  int64_t limit = 0, skip = 0, batch = 0;
+  DataOptions data;
+  std::string output, goal, log, correct;
+  int64_t batch = 0;
   double atLeast = -1, seconds = 0;
   bool json = false;
-};
-
-/// The samples that an evaluation looks at, and how they go into a program.
-struct Samples {
-  Dataset data;
-  std::vector<int64_t> items;
-  std::vector<int32_t> labels;
-  int64_t batch = 0;
+  tune::MetricKind metric; ///< top-k; that of the curve where there is one
 };
 
 struct Evaluated {
@@ -45,27 +39,12 @@ struct Evaluated {
 };
 } // namespace
 
-static Result<Samples> chooseSamples(const EvalOptions &options) {
-  Samples samples;
-  TESSERA_ASSIGN(samples.data, readDataset(options.data));
-  const Dataset &data = samples.data;
-  if (options.skip >= data.size())
-    return fail(StatusCode::InvalidArgument, "--skip: ", data.name, " has ", data.size(),
-                " samples, but got ", options.skip);
-  const int64_t end = options.limit ? std::min(data.size(), options.skip + options.limit) : data.size();
-  samples.items.resize(static_cast<size_t>(end - options.skip));
-  std::iota(samples.items.begin(), samples.items.end(), options.skip);
-  for (int64_t item : samples.items)
-    samples.labels.push_back(static_cast<int32_t>(data.label[static_cast<size_t>(item)]));
-  return samples;
-}
-
 // Each sample once, or for so many seconds as often as that takes.
-static Result<Evaluated> evaluate(Pilot &pilot, const EvalOptions &options, const Samples &samples,
+static Result<Evaluated> evaluate(Pilot &pilot, const EvalOptions &options, const LabelledSamples &samples,
                                   double seconds) {
   Program &program = pilot.first();
   const ProgramPlan &plan = program.plan();
-  TESSERA_ASSIGN(tune::Normalisation norm, tune::parseNormalisation(options.normalise));
+  TESSERA_ASSIGN(tune::Normalisation norm, tune::parseNormalisation(options.data.normalise));
   TESSERA_ASSIGN(tune::Feed feed, tune::Feed::match(samples.data, plan, std::move(norm)));
   TESSERA_ASSIGN(const size_t out, tune::chooseOutput(plan, options.output));
   const int64_t fixed = feed.fixedBatch(), count = static_cast<int64_t>(samples.items.size());
@@ -114,14 +93,14 @@ static Result<Evaluated> evaluate(Pilot &pilot, const EvalOptions &options, cons
     std::fprintf(stderr, "\r%40s\r", "");
   result.energy =
       meter.end(work.flops, work.bytes, static_cast<double>(result.nanoseconds) * 1e-9, program.threads());
-  result.correct = tune::correctItems(scores, labels);
+  result.correct = tune::correctItems(scores, labels, options.metric.k);
   return result;
 }
 
 // The same samples under the exact program of a tuned file; nothing where there is none, or it is the one.
 static Result<std::optional<tune::PairedLoss>>
-lossAgainstBaseline(Program &program, const EvalOptions &options, Samples &samples, const Evaluated &found) {
-  TESSERA_ASSIGN(std::optional<tune::Curve> curve, tune::readCurve(program.module().file()));
+lossAgainstBaseline(Program &program, const std::optional<tune::Curve> &curve, const EvalOptions &options,
+                    LabelledSamples &samples, const Evaluated &found) {
   if (!curve || (options.goal.empty() && program.plan().name == curve->network))
     return std::optional<tune::PairedLoss>();
   TESSERA_ASSIGN(std::shared_ptr<Program> exact,
@@ -135,10 +114,33 @@ lossAgainstBaseline(Program &program, const EvalOptions &options, Samples &sampl
   return std::optional(tune::pairedLoss(before, found.correct));
 }
 
+// What only classifiers have.
+static Status refuseForJudged(const EvalOptions &options) {
+  for (auto [name, isGiven] : {std::pair("--batch", options.batch > 0),
+                               {"--output", !options.output.empty()},
+                               {"--correct", !options.correct.empty()},
+                               {"--normalise", !options.data.normalise.empty()}})
+    if (isGiven)
+      return fail(StatusCode::InvalidArgument, name,
+                  ": the program was tuned by its exact answers, not by labels");
+  if (!options.goal.empty() || !options.log.empty() || options.seconds > 0)
+    return fail(StatusCode::InvalidArgument, "--goal: the program was tuned by its exact answers, not by "
+                                             "labels; 'tessera run --goal' moves along its configurations");
+  return Status();
+}
+
 static Status evalCommand(EvalOptions &options) {
   TESSERA_ASSIGN(std::shared_ptr<Program> program, options.open.open(/*profile=*/true));
   const ProgramPlan &plan = program->plan();
-  TESSERA_ASSIGN(Samples samples, chooseSamples(options));
+  TESSERA_ASSIGN(const std::optional<tune::Curve> curve, tune::readCurve(program->module().file()));
+  if (curve && isJudgedByExact(*curve)) {
+    TESSERA_TRY(refuseForJudged(options));
+    return evalJudged(*program, *curve, options.data, options.atLeast, options.json);
+  }
+  if (curve) {
+    TESSERA_ASSIGN(options.metric, tune::parseMetric(curve->metric));
+  }
+  TESSERA_ASSIGN(LabelledSamples samples, options.data.labelled());
   Pilot pilot(program);
   if (!options.goal.empty()) {
     TESSERA_ASSIGN(pilot,
@@ -154,7 +156,7 @@ static Status evalCommand(EvalOptions &options) {
     TESSERA_TRY(writeNpy(options.correct, NpyType::U1, shape, std::as_bytes(std::span(found.correct))));
   }
   TESSERA_ASSIGN(std::optional<tune::PairedLoss> loss,
-                 lossAgainstBaseline(*program, options, samples, found));
+                 lossAgainstBaseline(*program, curve, options, samples, found));
   const auto count = static_cast<int64_t>(found.correct.size());
   const int64_t right = std::count(found.correct.begin(), found.correct.end(), 1);
   const double rate = 100.0 * static_cast<double>(right) / static_cast<double>(count);
@@ -173,20 +175,20 @@ static Status evalCommand(EvalOptions &options) {
         100 * tune::PairedLoss{loss->count / times, loss->lost / times, loss->won / times}.upperBound(),
         static_cast<long long>(loss->lost), static_cast<long long>(loss->won));
   if (options.json)
-    std::printf("{\"program\": %s, \"data\": %s, \"metric\": \"top-1\", \"count\": %lld, \"right\": %lld, "
+    std::printf("{\"program\": %s, \"data\": %s, \"metric\": \"top-%d\", \"count\": %lld, \"right\": %lld, "
                 "\"percent\": %.4f, \"low\": %.4f, \"high\": %.4f, \"ms_per_sample\": %.6g, "
                 "\"joules_per_sample\": %.6g, \"energy_source\": \"%s\", \"energy_note\": %s%s}\n",
-                jsonString(plan.name).c_str(), jsonString(samples.data.name).c_str(),
+                jsonString(plan.name).c_str(), jsonString(samples.data.name).c_str(), options.metric.k,
                 static_cast<long long>(count), static_cast<long long>(right), rate, 100 * interval.low,
                 100 * interval.high,
                 static_cast<double>(found.nanoseconds) / 1e6 / static_cast<double>(count), joules,
                 found.energy.source(), jsonString(found.energy.note).c_str(), against);
   else
     std::printf(
-        "%s on %s: %lld of %lld right, top-1 %.2f %% (95 %% interval %.2f to %.2f), %s and %s each (energy "
+        "%s on %s: %lld of %lld right, top-%d %.2f %% (95 %% interval %.2f to %.2f), %s and %s each (energy "
         "%s)\n%s",
         plan.name.c_str(), samples.data.name.c_str(), static_cast<long long>(right),
-        static_cast<long long>(count), rate, 100 * interval.low, 100 * interval.high,
+        static_cast<long long>(count), options.metric.k, rate, 100 * interval.low, 100 * interval.high,
         formatNanoseconds(static_cast<double>(found.nanoseconds) / static_cast<double>(count)).c_str(),
         formatJoules(joules).c_str(), found.energy.source(), against);
   if (!options.json)
@@ -200,24 +202,14 @@ static Status evalCommand(EvalOptions &options) {
 }
 
 void addEval(CLI::App &app, Action &action) {
-  auto *command = app.add_subcommand("eval", "measure a classifier's accuracy on labelled data");
+  auto *command = app.add_subcommand(
+      "eval", "measure how good a program's answers are: accuracy by labels, or by the exact "
+              "program's");
   auto options = std::make_shared<EvalOptions>();
   options->open.add(*command);
-  command
-      ->add_option(
-          "--data", options->data,
-          "mnist:DIR or cifar10:DIR (their test images; without :DIR in $TESSERA_DATA), or a .npz file "
-          "with samples x and classes y; bytes become numbers from 0 to 1")
-      ->required();
-  command->add_option("--limit", options->limit, "use so many samples only")
-      ->check(CLI::Range(int64_t(1), int64_t(1) << 40));
-  command->add_option("--skip", options->skip, "leave out the first N samples")
-      ->check(CLI::Range(int64_t(0), int64_t(1) << 40));
+  options->data.add(*command);
   command->add_option("--batch", options->batch, "samples in one launch (default 64)")
       ->check(CLI::Range(int64_t(1), int64_t(1) << 20));
-  command->add_option(
-      "--normalise", options->normalise,
-      "subtract and divide for each channel: MEANS/DEVIATIONS, e.g. 0.5,0.5,0.5/0.2,0.2,0.2, or 'imagenet'");
   command->add_option("--output", options->output, "the output with the scores, when there are several");
   command->add_option("--goal", options->goal,
                       "of a tuned program: move along its configurations so that this holds: deadline:12ms a "
@@ -231,10 +223,13 @@ void addEval(CLI::App &app, Action &action) {
       ->check(CLI::Range(0.0, 1e6));
   command->add_option("--correct", options->correct,
                       "write 1 for each sample that it gets right, 0 for each other, to this .npy file");
-  command->add_option("--at-least", options->atLeast, "fail when top-1 is below this percentage")
+  command
+      ->add_option("--at-least", options->atLeast,
+                   "fail when the accuracy, or PSNR and the like, is below this")
       ->check(CLI::Range(0.0, 100.0));
   command->add_flag("--json", options->json, "print as JSON");
-  command->footer("example: tessera eval lenet.tsx --data mnist:data/mnist --limit 1000");
+  command->footer("examples: tessera eval lenet.tsx --data mnist:data/mnist --limit 1000\n"
+                  "          tessera eval blur.tsx --data pictures");
   command->callback([options, &action] { action = [options] { return evalCommand(*options); }; });
 }
 

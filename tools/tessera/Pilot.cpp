@@ -35,7 +35,8 @@ Result<Pilot> Pilot::create(const std::shared_ptr<Program> &opened, const std::s
     const double share = static_cast<double>(batch) / static_cast<double>(c->installed->batch);
     // A faster one that lost less on the samples has only been luckier.
     loss = std::max(loss, c->measured ? c->measured->loss : 0);
-    pilot.points.push_back({loss, share * c->installed->microseconds / 1e3, share * c->installed->joules});
+    pilot.points.push_back(
+        {loss, share * c->installed->microseconds / 1e3, share * c->installed->joules.value});
     pilot.names.push_back(c->name);
     TESSERA_ASSIGN(std::shared_ptr<Program> program,
                    Program::open(opened->sharedModule(), curve->programName(*c), opened->options()));

@@ -42,10 +42,10 @@ void addReport(CLI::App &app, Action &action) {
   auto options = std::make_shared<ReportOptions>();
   command->add_option("file", options->file, "tuned program: portable (.tsr) or installed (.tsx)")
       ->required();
-  command->add_option("output", options->output, "the page (.html)")->required();
+  command->add_option("-o,--output", options->output, "the page (.html)")->required();
   command->add_option("--log", options->log,
                       "what the controller did: the file that 'tessera eval --log' wrote");
-  command->footer("example: tessera report lenet.tsx lenet.html");
+  command->footer("example: tessera report lenet.tsx -o lenet.html");
   command->callback([options, &action] { action = [options] { return reportCommand(*options); }; });
 }
 

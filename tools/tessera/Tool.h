@@ -64,6 +64,7 @@ void addRun(CLI::App &app, Action &action);
 void addBench(CLI::App &app, Action &action);
 void addEval(CLI::App &app, Action &action);
 void addCompare(CLI::App &app, Action &action);
+void addVerify(CLI::App &app, Action &action);
 void addExplain(CLI::App &app, Action &action);
 void addReport(CLI::App &app, Action &action);
 void addMachine(CLI::App &app, Action &action);

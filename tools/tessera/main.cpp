@@ -12,7 +12,7 @@
 using namespace tessera;
 using namespace tessera::tool;
 
-static const std::vector<std::string> nativeCommands = {"run",     "bench",   "eval",   "compare",
+static const std::vector<std::string> nativeCommands = {"run",     "bench",   "eval",   "compare", "verify",
                                                         "explain", "targets", "doctor", "report"};
 static const std::vector<std::string> compilerCommands = {
     "compile", "calibrate", "install", "tune", "cc", "explore", "worker", "records", "sim", "asm", "disasm"};
@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
   auto isOne = [&](const std::vector<std::string> &list) {
     return std::find(list.begin(), list.end(), command) != list.end();
   };
-  const bool readsOnly = command == "report" || command == "compare";
+  const bool readsOnly = command == "report" || command == "compare" || command == "verify";
   if (isOne(compilerCommands) || (isOne(nativeCommands) && !readsOnly && needsCompiler(argc, argv)))
     return finish(forwardToCompiler(argc, argv));
   if (!command.empty() && !isOne(nativeCommands) && argv[1] == command) {
@@ -65,6 +65,7 @@ int main(int argc, char **argv) {
   addBench(app, action);
   addEval(app, action);
   addCompare(app, action);
+  addVerify(app, action);
   addExplain(app, action);
   addReport(app, action);
   addMachine(app, action);

@@ -43,13 +43,15 @@ std::string curveJson(const Curve &curve) {
     if (c.measured)
       item["measured"] = {{"quality", c.measured->quality}, {"lo", c.measured->low},
                           {"hi", c.measured->high},         {"n", c.measured->count},
-                          {"loss", c.measured->loss},       {"loss_hi", c.measured->lossHigh}};
+                          {"loss", c.measured->loss},       {"loss_lo", c.measured->lossLow},
+                          {"loss_hi", c.measured->lossHigh}};
     if (c.installed)
-      item["installed"] = {{"time_us", c.installed->microseconds},
-                           {"batch", c.installed->batch},
-                           {"speedup", c.installed->speedup},
-                           {"energy_j", c.installed->joules},
-                           {"energy_source", c.installed->energySource}};
+      item["installed"] = {
+          {"time_us", c.installed->microseconds},      {"batch", c.installed->batch},
+          {"speedup", c.installed->speedup.value},     {"speedup_lo", c.installed->speedup.low},
+          {"speedup_hi", c.installed->speedup.high},   {"energy_j", c.installed->joules.value},
+          {"energy_lo", c.installed->joules.low},      {"energy_hi", c.installed->joules.high},
+          {"energy_source", c.installed->energySource}};
     item["shipped"] = c.shipped;
     configurations.push_back(std::move(item));
   }
@@ -73,6 +75,7 @@ std::string curveJson(const Curve &curve) {
                       {{"seed", t.seed},
                        {"images", t.images},
                        {"validated", t.validated},
+                       {"skip", t.skip},
                        {"batch", t.batch},
                        {"profile_s", t.profileSeconds},
                        {"search_s", t.searchSeconds},
@@ -205,6 +208,7 @@ static Configuration readConfiguration(const Fields &fields) {
       m.take("hi", c.measured->high);
       m.take("n", c.measured->count);
       m.take("loss", c.measured->loss);
+      m.take("loss_lo", c.measured->lossLow);
       m.take("loss_hi", c.measured->lossHigh);
     });
   if (fields.object.contains("installed"))
@@ -212,8 +216,12 @@ static Configuration readConfiguration(const Fields &fields) {
       c.installed.emplace();
       m.take("time_us", c.installed->microseconds);
       m.take("batch", c.installed->batch);
-      m.take("speedup", c.installed->speedup);
-      m.take("energy_j", c.installed->joules);
+      m.take("speedup", c.installed->speedup.value);
+      m.take("speedup_lo", c.installed->speedup.low);
+      m.take("speedup_hi", c.installed->speedup.high);
+      m.take("energy_j", c.installed->joules.value);
+      m.take("energy_lo", c.installed->joules.low);
+      m.take("energy_hi", c.installed->joules.high);
       m.take("energy_source", c.installed->energySource);
     });
   fields.take("shipped", c.shipped);
@@ -266,6 +274,7 @@ Result<Curve> parseCurve(std::string_view text) {
     t.take("seed", curve.tuning.seed);
     t.take("images", curve.tuning.images);
     t.take("validated", curve.tuning.validated);
+    t.take("skip", curve.tuning.skip);
     t.take("batch", curve.tuning.batch);
     t.take("profile_s", curve.tuning.profileSeconds);
     t.take("search_s", curve.tuning.searchSeconds);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "tessera/base/Status.h"
+#include "tessera/tune/Statistics.h"
 
 #include <cstdint>
 #include <map>
@@ -18,7 +19,7 @@
 
 namespace tessera::tune {
 
-inline constexpr int curveVersion = 1;
+inline constexpr int curveVersion = 2;
 
 /// An operation under one knob, all others exact.
 struct KnobRecord {
@@ -43,15 +44,17 @@ struct Configuration {
     double cost = 1; ///< of the cost model's time for the exact program
   } predicted;
   /// On samples that the search did not see; `loss` is paired with the exact answers, and stays below
-  /// `lossHigh` with the stated confidence.
+  /// `lossHigh` with the stated confidence, and above `lossLow`.
   struct Measured {
     double quality = 0, low = 0, high = 0, loss = 0, lossHigh = 0;
     int64_t count = 0;
+    double lossLow = 0;
   };
   std::optional<Measured> measured;
   /// Where it was installed; `batch` samples at once.
   struct Installed {
-    double microseconds = 0, speedup = 1, joules = 0;
+    double microseconds = 0; ///< at best
+    Estimate speedup{1, 1, 1}, joules;
     int64_t batch = 1;
     std::string energySource;
   };
@@ -76,9 +79,11 @@ struct Curve {
   struct Tuning {
     uint64_t seed = 1;
     int64_t images = 0, validated = 0, evaluations = 0, batch = 16;
+    int64_t skip = 0; ///< samples of the data in front of those that were used
     double profileSeconds = 0, searchSeconds = 0, validateSeconds = 0;
     double predictionError = 0; ///< mean |predicted - measured| on the samples of the search
     double scale = 1;           ///< of the outputs' changes (Predict.h), fitted
+    bool isCut = false;         ///< not all that was planned was run; known only to who tuned
   } tuning;
 
   const Configuration *find(std::string_view name) const;

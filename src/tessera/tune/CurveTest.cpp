@@ -34,7 +34,7 @@ static Curve sampleCurve() {
       {"conv1", "conv", "conv 3x3", 1e6, 120.5, std::pair(-1.0f, 2.5f), {{"int8", -0.25, 0.01, 40}}}};
   curve.configurations = {configuration("baseline", 0, 0), configuration("c1", 0.1, 0.4),
                           configuration("c2", 0.9, 1.3)};
-  curve.configurations[2].installed = {100, 2.5, 0.25, 16, "modelled"};
+  curve.configurations[2].installed = {100, {2.5, 2.4, 2.6}, {0.25, 0.2, 0.3}, 16, "modelled"};
   curve.configurations[2].shipped = true;
   curve.chosen = "c2";
   curve.tuning.seed = 7;
@@ -50,6 +50,8 @@ TEST(Curve, KeepsEverything) {
   EXPECT_EQ(again->programName(again->configurations[0]), "net");
   EXPECT_EQ(again->programName(*again->find("c2")), "net@c2");
   EXPECT_EQ(again->find("c7"), nullptr);
+  EXPECT_EQ(again->find("c2")->installed->speedup.low, 2.4);
+  EXPECT_EQ(again->find("c2")->installed->joules.high, 0.3);
 }
 
 TEST(Curve, RefusesWhatItCannotRead) {
@@ -59,8 +61,8 @@ TEST(Curve, RefusesWhatItCannotRead) {
     return parseCurve(json.dump()).status().message();
   };
   EXPECT_EQ(parseCurve("{").status().message(), "curve: not a JSON object");
-  EXPECT_EQ(message([](auto &j) { j["version"] = 2; }),
-            "curve: version 2 is not supported; this tessera reads version 1; tune the program again");
+  EXPECT_EQ(message([](auto &j) { j["version"] = 1; }),
+            "curve: version 1 is not supported; this tessera reads version 2; tune the program again");
   EXPECT_EQ(message([](auto &j) { j.erase("metric"); }), "curve: 'metric' is missing");
   EXPECT_EQ(message([](auto &j) { j["network"] = 3; }), "curve: 'network' is not a text");
   EXPECT_EQ(message([](auto &j) { j["confidence"] = "high"; }), "curve: 'confidence' is not a number");
@@ -180,7 +182,7 @@ TEST(Goal, TakesWhatHolds) {
 }
 
 TEST(Goal, FrontIsFasterThanAllMoreExact) {
-  auto cost = [](double us) { return Cost{us, 1, "modelled"}; };
+  auto cost = [](double us) { return Cost{us, {100 / us, 0, 0}, {1, 1, 1}, "modelled"}; };
   const Cost costs[] = {cost(100), cost(60), cost(59.5), cost(70), cost(30)};
   EXPECT_EQ(trueFront(costs), (std::vector<size_t>{0, 1, 4}));
   EXPECT_EQ(trueFront(std::span(costs).first(4)), (std::vector<size_t>{0, 1, 2}));

@@ -33,7 +33,7 @@ Result<Tuner::FoundDemands> Tuner::findDemands(double share) {
       errors[s] = std::exp(middle);
       TESSERA_ASSIGN(const double loss,
                      injectedLoss(errors, searchItems, model->exactCorrect(), options.seed + s, l1));
-      (loss <= options.maxLoss ? low : high) = middle;
+      (loss <= options.maxLoss() ? low : high) = middle;
     }
     alone[s] = std::exp(low);
     tell(concat(network.segments[s].name, ": may be off by ", std::round(1000 * alone[s]) / 10, " % alone"));
@@ -48,7 +48,7 @@ Result<Tuner::FoundDemands> Tuner::findDemands(double share) {
     for (int run = 0; run < jointRuns; ++run) {
       TESSERA_ASSIGN(const double loss,
                      injectedLoss(errors, items, before, seed + static_cast<uint64_t>(run), l1));
-      held += loss <= options.maxLoss;
+      held += loss <= options.maxLoss();
       for (size_t s = 0; s < count; ++s)
         sizes[s] += l1[s] / jointRuns;
     }

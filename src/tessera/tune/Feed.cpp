@@ -3,6 +3,7 @@
 
 #include "tessera/base/Diag.h"
 #include "tessera/base/Half.h"
+#include "tessera/tune/Statistics.h"
 
 #include <charconv>
 #include <cmath>
@@ -167,6 +168,18 @@ Result<BufferRef> Feed::batch(std::span<const int64_t> items) const {
   for (size_t i = 0; i < static_cast<size_t>(extents[0]); ++i)
     fill(static_cast<size_t>(items[i < items.size() ? i : 0]), memory + i * bytes);
   return input;
+}
+
+DealtItems dealItems(const Dataset &data, int64_t begin, int64_t end, int64_t searched, uint64_t seed) {
+  std::vector<int32_t> labels;
+  for (int64_t i = begin; i < end; ++i)
+    labels.push_back(static_cast<int32_t>(data.label[static_cast<size_t>(i)]));
+  const double shares[] = {static_cast<double>(searched), static_cast<double>(end - begin - searched)};
+  auto parts = stratifiedSplit(labels, shares, seed);
+  for (std::vector<int64_t> &part : parts)
+    for (int64_t &item : part)
+      item += begin;
+  return {std::move(parts[0]), std::move(parts[1])};
 }
 
 Result<size_t> chooseOutput(const ProgramPlan &plan, const std::string &name) {

@@ -39,6 +39,13 @@ private:
   Normalisation norm;
 };
 
+/// Numbers of samples: those that a search sees, and those that it does not.
+struct DealtItems {
+  std::vector<int64_t> search, heldBack;
+};
+/// The samples from `begin` to `end`, each label alike in both parts; the same for the same seed.
+DealtItems dealItems(const Dataset &data, int64_t begin, int64_t end, int64_t searched, uint64_t seed);
+
 /// The index of the output with the scores: the only one, or the one called `name`.
 Result<size_t> chooseOutput(const ProgramPlan &plan, const std::string &name);
 

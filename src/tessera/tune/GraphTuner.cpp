@@ -17,9 +17,6 @@ namespace tessera::tune {
 
 using Json = nlohmann::json;
 
-// An exact picture has no noise; in curves, which hold finite numbers, that counts as so many decibels.
-static constexpr double exactDecibels = 100;
-
 // Rounds of steps from the best configurations so far, each with twice as many trials as the search proposed.
 static constexpr int refineRounds = 10;
 
@@ -32,6 +29,15 @@ void GraphTuner::tell(const std::string &text) const {
     std::fprintf(stderr, "%s\n", text.c_str());
 }
 
+// Whether a share of the budget is used up, so that something is left out.
+bool GraphTuner::isUsedUp(double share, const std::string &when) {
+  if (!budget.isUsed(share))
+    return false;
+  if (!cost.isCut)
+    tell(concat("the budget is used up ", when, "; the same command goes on from here"));
+  return cost.isCut = true;
+}
+
 Result<Curve> GraphTuner::tune() {
   TESSERA_TRY(prepare());
   uint64_t start = nowNanoseconds();
@@ -42,41 +48,29 @@ Result<Curve> GraphTuner::tune() {
   cost.searchSeconds = secondsSince(start);
   start = nowNanoseconds();
   TESSERA_TRY(validate(proposals));
-  TESSERA_TRY(tryUniform());
-  TESSERA_TRY(refine());
+  if (!isUsedUp(1, "before one knob for all nodes was tried")) {
+    TESSERA_TRY(tryUniform());
+    TESSERA_TRY(refine());
+  }
   cost.validateSeconds = secondsSince(start);
   return curve();
 }
 
-bool GraphTuner::isPsnr() const {
-  return !isShare && metrics->items()[0].kind.kind == MetricKind::Psnr && !metrics->items()[0].user;
-}
-
 // What a loss of quality adds up as: noise power for PSNR, otherwise the loss itself.
 double GraphTuner::damageOf(double quality) const {
-  if (isPsnr())
+  if (judge->isPsnr())
     return quality >= exactDecibels ? 0 : std::pow(10, -quality / 10);
-  return std::max(0.0, lossOf(quality));
+  return std::max(0.0, judge->lossOf(quality));
 }
 
 double GraphTuner::qualityOf(double damage) const {
-  if (isPsnr())
+  if (judge->isPsnr())
     return damage > 0 ? std::min(exactDecibels, -10 * std::log10(damage)) : exactDecibels;
-  return exactQuality + (higherIsBetter() ? -damage : damage);
+  return judge->exactQuality() + (judge->higherIsBetter() ? -damage : damage);
 }
 
 double GraphTuner::damageOfLoss(double loss) const {
-  return damageOf(higherIsBetter() ? exactQuality - loss : exactQuality + loss);
-}
-
-double GraphTuner::lossOf(double quality) const {
-  return higherIsBetter() ? exactQuality - quality : quality - exactQuality;
-}
-
-static Status launchOn(Program &program, const Sample &sample, std::vector<BufferRef> &outputs) {
-  TESSERA_ASSIGN(const LaunchInputs inputs, LaunchInputs::of(sample, program.plan()));
-  outputs.assign(program.plan().outputs.size(), nullptr);
-  return program.launch(inputs.raw, outputs).withContext(concat("'", sample.name, "'"));
+  return damageOf(judge->exactQuality() + (judge->higherIsBetter() ? -loss : loss));
 }
 
 // Samples dealt out, the exact program run on them.
@@ -88,21 +82,8 @@ Status GraphTuner::prepare() {
   ProgramOptions open;
   open.threads = options.threads;
   TESSERA_ASSIGN(exact, Program::open(module, "p0", open));
-  const ProgramPlan &plan = exact->plan();
-  std::vector<std::string> outputs;
-  for (const Port &port : plan.outputs)
-    outputs.push_back(port.name);
-  TESSERA_ASSIGN(metrics, MetricSet::parse(options.metric, outputs));
-  const auto hasBound = [](const MetricSet::Item &item) { return item.bound.has_value(); };
-  isShare = std::any_of(metrics->items().begin(), metrics->items().end(), hasBound);
-  if (metrics->items().size() != 1 || isShare)
-    for (const MetricSet::Item &item : metrics->items())
-      if (!item.bound)
-        return fail(StatusCode::InvalidArgument,
-                    "--metric: of several metrics each needs the bound that it must "
-                    "keep, but '",
-                    item.name, "' has none; for example ", item.name, "@30");
-  TESSERA_ASSIGN(samples, readSamples(options.data, plan));
+  TESSERA_ASSIGN(judge, Judge::create(exact->plan(), options.metric));
+  TESSERA_ASSIGN(std::vector<Sample> samples, readSamples(options.data, exact->plan()));
   const auto count = static_cast<int64_t>(samples.size());
   if (count < 2)
     return fail(StatusCode::InvalidArgument, "--data: '", options.data, "' has ", count,
@@ -111,31 +92,12 @@ Status GraphTuner::prepare() {
   if (searchCount >= samples.size())
     return fail(StatusCode::InvalidArgument, "--images: expected fewer than the ", count,
                 " samples of the data, so that some are left to validate with, but got ", options.images);
-  // Dealt out by the seed.
-  Stream random(options.seed);
-  for (size_t i = samples.size(); i > 1; --i)
-    std::swap(samples[i - 1], samples[random.below(i)]);
-  for (size_t i = 0; i < samples.size(); ++i) {
-    std::vector<BufferRef> results;
-    TESSERA_TRY(launchOn(*exact, samples[i], results));
-    TESSERA_ASSIGN(std::vector<OutputArray> arrays, readOutputs(plan, results));
-    golden.push_back(std::move(arrays));
-    if (samples[i].bytes() > samples[largest].bytes())
-      largest = i;
-  }
-  // What the metric says of an exact answer.
-  TESSERA_ASSIGN(exactFigures, metrics->evaluate(golden[0], golden[0]));
-  exactQuality = isShare ? 0 : std::isfinite(exactFigures[0]) ? exactFigures[0] : exactDecibels;
-  for (size_t i = 0; i < exactFigures.size(); ++i)
-    if (const MetricSet::Item &item = metrics->items()[i];
-        item.bound &&
-        (item.higherIsBetter() ? *item.bound >= exactFigures[i] : *item.bound <= exactFigures[i]))
-      return fail(StatusCode::InvalidArgument, "--metric: the bound of '", item.name,
-                  "' is not below what an exact answer has, which leaves nothing to spend");
+  dealOut(samples, options.seed);
+  TESSERA_TRY(judge->learn(*exact, std::move(samples)));
 
   std::string key = concat(digest, " ", options.machine, " ", TESSERA_VERSION, " ", options.data, " ",
                            options.metric, " ", searchCount, " ", options.seed, " ", options.threads);
-  for (const Sample &sample : samples)
+  for (const Sample &sample : judge->samples())
     key += concat(" ", sample.name, " ", sample.bytes());
   for (const TunableNode &node : nodes)
     for (const std::string &knob : node.knobs)
@@ -148,36 +110,6 @@ Status GraphTuner::prepare() {
   cost.validated = count - cost.images;
   cost.batch = 1;
   return Status();
-}
-
-// Numbers left their range where the exact program's did not, such as those of f16.
-static bool isBroken(std::span<const OutputArray> got, std::span<const OutputArray> golden) {
-  for (size_t a = 0; a < got.size(); ++a)
-    for (size_t e = 0; e < got[a].values.size(); ++e)
-      if (!std::isfinite(got[a].values[e]) && std::isfinite(golden[a].values[e]))
-        return true;
-  return false;
-}
-
-Result<std::vector<double>> GraphTuner::judge(Program &program) {
-  std::vector<double> figures;
-  for (size_t i = 0; i < samples.size(); ++i) {
-    std::vector<BufferRef> outputs;
-    TESSERA_TRY(launchOn(program, samples[i], outputs));
-    TESSERA_ASSIGN(std::vector<OutputArray> arrays, readOutputs(program.plan(), outputs));
-    if (isBroken(arrays, golden[i])) {
-      figures.push_back(higherIsBetter() ? -exactDecibels : exactDecibels);
-      continue;
-    }
-    TESSERA_ASSIGN(std::vector<double> figure, metrics->evaluate(arrays, golden[i]));
-    if (isShare) {
-      figures.push_back(metrics->usedShare(figure, exactFigures));
-      continue;
-    }
-    // An infinite PSNR is an exact picture.
-    figures.push_back(std::isfinite(figure[0]) ? figure[0] : figure[0] > 0 ? exactDecibels : -exactDecibels);
-  }
-  return figures;
 }
 
 // Times of programs measured in turns with the exact one, the best of several; as shares of its time. Each is
@@ -236,7 +168,7 @@ Result<std::vector<GraphTuner::Found>> GraphTuner::tryAll(std::span<const KnobMa
   }
   double exactNs = 0;
   TESSERA_ASSIGN(const std::vector<double> shares,
-                 measureShares(*exact, programs, samples[largest], exactNs));
+                 measureShares(*exact, programs, judge->largest(), exactNs));
   if (const Json *old = journal->find("exact"); old && old->is_number())
     exactMicroseconds = old->get<double>();
   else {
@@ -246,7 +178,7 @@ Result<std::vector<GraphTuner::Found>> GraphTuner::tryAll(std::span<const KnobMa
   for (size_t i = 0; i < missing.size(); ++i) {
     Found &own = found[places[i]];
     own.microseconds = shares[i] * exactMicroseconds;
-    TESSERA_ASSIGN(own.figures, judge(*programs[i]));
+    TESSERA_ASSIGN(own.figures, judge->judge(*programs[i]));
     ++cost.evaluations;
     TESSERA_TRY(journal->add(idOf(missing[i]), {{"time_us", own.microseconds}, {"figures", own.figures}}));
   }
@@ -261,8 +193,10 @@ Status GraphTuner::profile() {
   for (size_t n = 0; n < nodes.size(); ++n) {
     std::vector<KnobMap> alone;
     std::vector<std::string> tried;
+    // Half of the budget is for whole configurations. A node that is not profiled stays exact.
+    const bool isLeftOut = n && isUsedUp(0.5, concat("with ", n, " of ", nodes.size(), " nodes profiled"));
     for (const std::string &knob : std::span(nodes[n].knobs).subspan(1))
-      if (!isVariant(nodes[n], knob)) {
+      if (!isLeftOut && !isVariant(nodes[n], knob)) {
         alone.push_back({{nodes[n].name, knob}});
         tried.push_back(knob);
       }
@@ -277,7 +211,7 @@ Status GraphTuner::profile() {
         continue;
       const double quality = searched(found[k]);
       op.choices.push_back({tried[k], found[k].microseconds - exactMicroseconds, damageOf(quality)});
-      records.back().push_back({tried[k], -lossOf(quality), damageOf(quality), found[k].microseconds});
+      records.back().push_back({tried[k], -judge->lossOf(quality), damageOf(quality), found[k].microseconds});
     }
     tell(concat("profiled ", nodes[n].name, ": ", op.choices.size() - 1, " of ", tried.size(),
                 " knobs are faster here"));
@@ -311,7 +245,7 @@ KnobMap GraphTuner::knobsOf(std::span<const uint16_t> picks) const {
 // The front of the additive model.
 std::vector<std::vector<uint16_t>> GraphTuner::search() {
   // Errors of several nodes may cancel: look a little beyond.
-  const double most = 2 * damageOfLoss(options.maxLoss);
+  const double most = 2 * damageOfLoss(options.goals.back());
   std::vector<Point> front = solveFront(operations, most, most / 2000);
   for (Point &p : front)
     p.cost = costOf(p.picks);
@@ -391,27 +325,20 @@ Status GraphTuner::tryUniform() {
   return uniform.empty() ? Status() : tryTogether(std::move(uniform), "uniform");
 }
 
-// Users ask for round goals: 40, 30 and 20 dB, or thirds of the largest loss. As damage.
-std::vector<double> GraphTuner::roundGoals() const {
-  std::vector<double> goals;
-  for (int third : {1, 2, 3})
-    goals.push_back(isPsnr() ? damageOf(50 - 10 * third) : damageOfLoss(options.maxLoss * third / 3));
-  return goals;
-}
-
 // Where the next steps start: the exact program, and the front in an order by chance, since it may have more
 // points than a round has trials; those next to a goal count for more.
 std::vector<GraphTuner::Start> GraphTuner::startsOf(Stream &random) const {
-  const double worst = damageOfLoss(options.maxLoss);
-  const std::vector<double> goals = roundGoals();
+  const double worst = damageOfLoss(options.goals.back());
   std::vector<Start> starts = {{KnobMap(), 1}};
   const std::vector<const Candidate *> points = front();
   auto damageAt = [&](size_t i) { return damageOf(searched(points[i]->found)); };
   for (size_t i = 0; i < points.size() && damageAt(i) <= worst; ++i) {
     const double before = i ? damageAt(i - 1) : 0,
                  behind = i + 2 < points.size() ? damageAt(i + 2) : std::numeric_limits<double>::infinity();
-    const bool isNear =
-        std::any_of(goals.begin(), goals.end(), [&](double goal) { return before <= goal && goal < behind; });
+    const bool isNear = std::ranges::any_of(options.goals, [&](double loss) {
+      const double goal = damageOfLoss(loss);
+      return before <= goal && goal < behind;
+    });
     starts.push_back({points[i]->knobs, isNear ? 3 : 1});
   }
   for (size_t i = starts.size(); i > 1; --i)
@@ -424,6 +351,8 @@ std::vector<GraphTuner::Start> GraphTuner::startsOf(Stream &random) const {
 Status GraphTuner::refine() {
   Stream random(options.seed + 1);
   for (int round = 0; round < refineRounds; ++round) {
+    if (isUsedUp(1, concat("after ", round, " of ", refineRounds, " rounds of steps")))
+      break;
     const std::vector<Start> starts = startsOf(random);
     std::vector<std::vector<KnobMap>> steps;
     for (const Start &start : starts)
@@ -464,17 +393,7 @@ Configuration GraphTuner::describe(const Candidate &candidate) const {
   c.predicted = {candidate.predicted, candidate.predicted, candidate.predicted,
                  candidate.found.microseconds / exactMicroseconds};
   const std::span<const double> held = std::span(candidate.found.figures).subspan(searchCount);
-  const double quality = mean(held);
-  double squares = 0;
-  for (double figure : held)
-    squares += (figure - quality) * (figure - quality);
-  const auto n = static_cast<double>(held.size());
-  // Of one sample nothing can be said but itself.
-  const double deviation = n > 1 ? std::sqrt(squares / (n - 1) / n) : 0;
-  const double both = studentQuantile(0.5 + options.confidence / 2, n - 1),
-               one = studentQuantile(options.confidence, n - 1);
-  c.measured = {quality,         quality - both * deviation,        quality + both * deviation,
-                lossOf(quality), lossOf(quality) + one * deviation, static_cast<int64_t>(held.size())};
+  c.measured = judge->summarise(held, options.confidence);
   return c;
 }
 
@@ -486,11 +405,12 @@ Curve GraphTuner::curve() const {
   curve.data = options.data;
   curve.confidence = options.confidence;
   curve.tuning = cost;
+  const double exactQuality = judge->exactQuality();
   curve.baselineQuality = exactQuality;
   curve.baselineCount = cost.validated;
   for (size_t i = 0; i < exact->plan().inputs.size(); ++i) {
     const std::string &input = exact->plan().inputs[i].name;
-    Buffer &buffer = *samples[largest].inputs[i];
+    Buffer &buffer = *judge->largest().inputs[i];
     curve.shapes[input] = buffer.shape();
     if (buffer.shape().empty() && buffer.type() <= ElementType::Index)
       if (Result<std::byte *> memory = buffer.hostRead(); memory.ok())
@@ -514,7 +434,7 @@ Curve GraphTuner::curve() const {
   // Whole programs were measured: what another one beats in both is left out.
   double fastest = 1;
   for (Configuration &c : all) {
-    if (c.measured->loss > options.maxLoss || c.predicted.cost > fastest)
+    if (c.measured->loss > options.goals.back() || c.predicted.cost > fastest)
       continue;
     fastest = std::min(fastest, c.predicted.cost);
     c.name = concat("c", curve.configurations.size() - 1);

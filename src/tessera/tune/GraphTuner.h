@@ -7,12 +7,12 @@
 
 #include "tessera/base/Knob.h"
 #include "tessera/runtime/Program.h"
+#include "tessera/tune/Budget.h"
 #include "tessera/tune/Curve.h"
 #include "tessera/tune/Front.h"
 #include "tessera/tune/Journal.h"
-#include "tessera/tune/MetricSet.h"
+#include "tessera/tune/Judge.h"
 #include "tessera/tune/Network.h"
-#include "tessera/tune/Samples.h"
 #include "tessera/tune/Statistics.h"
 
 #include <functional>
@@ -22,7 +22,10 @@ namespace tessera::tune {
 struct GraphTuneOptions {
   std::string data, metric;
   int64_t images = 0; ///< samples for the search; 0: half of them
-  double maxLoss = 0; ///< in the metric's unit; of PSNR below 100 dB, which stand for an exact answer
+  /// Losses that users will ask for, in the metric's unit, the largest last; of PSNR below 100 dB, which
+  /// stand for an exact answer.
+  std::vector<double> goals = {0};
+  double budget = 0; ///< seconds; 0: as long as it takes
   int64_t candidates = 16;
   double confidence = 0.95;
   uint64_t seed = 1;
@@ -42,7 +45,7 @@ public:
   GraphTuner(std::string name, std::string digest, std::vector<TunableNode> nodes,
              const GraphTuneOptions &options, ConfigurationCompiler compiler)
       : name(std::move(name)), digest(std::move(digest)), nodes(std::move(nodes)), options(options),
-        compiler(std::move(compiler)) {}
+        compiler(std::move(compiler)), budget(options.budget) {}
 
   Result<Curve> tune();
 
@@ -60,7 +63,6 @@ private:
 
   Status prepare();
   Result<std::vector<Found>> tryAll(std::span<const KnobMap> configurations, const std::string &file);
-  Result<std::vector<double>> judge(Program &program);
   Status profile();
   std::vector<std::vector<uint16_t>> search();
   Status validate(const std::vector<std::vector<uint16_t>> &proposals);
@@ -68,7 +70,6 @@ private:
     KnobMap knobs;
     int turns; ///< of each round
   };
-  std::vector<double> roundGoals() const;
   std::vector<Start> startsOf(Stream &random) const;
   bool isKnown(const KnobMap &knobs, std::span<const KnobMap> chosen) const;
   Status tryTogether(std::vector<KnobMap> chosen, const std::string &file);
@@ -78,31 +79,26 @@ private:
   Curve curve() const;
   Configuration describe(const Candidate &candidate) const;
   KnobMap knobsOf(std::span<const uint16_t> picks) const;
-  bool isPsnr() const;
-  bool higherIsBetter() const { return !isShare && metrics->items()[0].higherIsBetter(); }
   double damageOf(double quality) const;
   double damageOfLoss(double loss) const;
   double qualityOf(double damage) const;
-  double lossOf(double quality) const;
   double searched(const Found &found) const;
   double costOf(std::span<const uint16_t> picks) const;
   double damageSum(std::span<const uint16_t> picks) const;
+  bool isUsedUp(double share, const std::string &when);
   void tell(const std::string &text) const;
 
   std::string name, digest;
   std::vector<TunableNode> nodes;
   GraphTuneOptions options;
   ConfigurationCompiler compiler;
+  Budget budget;
 
   std::shared_ptr<Program> exact;
   std::optional<Journal> journal;
-  std::optional<MetricSet> metrics;
-  std::vector<Sample> samples;                  ///< those of the search first
-  std::vector<std::vector<OutputArray>> golden; ///< of each sample
-  size_t searchCount = 0, largest = 0;          ///< `largest`: the sample that times are measured on
-  bool isShare = false;                         ///< quality is the share of bounds that is used up
-  std::vector<double> exactFigures;             ///< of each metric
-  double exactQuality = 0, exactMicroseconds = 0;
+  std::optional<Judge> judge; ///< its samples begin with those of the search
+  size_t searchCount = 0;
+  double exactMicroseconds = 0;
   std::vector<Operation> operations; ///< choices: cost is the change of time, loss the damage
   std::vector<std::vector<KnobRecord>> records;
   std::vector<Candidate> candidates;

@@ -9,12 +9,13 @@
 
 namespace tessera::tune {
 
-static std::vector<std::string> knobsInBytes(const Network &network) {
+// Those that an operation may get.
+static std::vector<std::string> knobsInBytes(std::span<const Operation> operations) {
   std::vector<std::string> all;
-  for (const Segment &segment : network.segments)
-    for (const std::string &knob : segment.knobs)
-      if (isBytes(knob) && std::ranges::find(all, knob) == all.end())
-        all.push_back(knob);
+  for (const Operation &op : operations)
+    for (const Choice &choice : op.choices)
+      if (isBytes(choice.knob) && std::ranges::find(all, choice.knob) == all.end())
+        all.push_back(choice.knob);
   return all;
 }
 
@@ -94,13 +95,17 @@ Result<std::vector<std::vector<double>>> Tuner::runInBytes(std::span<const std::
 }
 
 Status Tuner::measureInBytes() {
-  const std::vector<std::string> knobs = knobsInBytes(network);
+  const std::vector<std::string> knobs = knobsInBytes(input.operations);
   if (options.portable || knobs.empty())
     return Status();
   auto key = [&](const std::string &knob) {
     return concat(program, " | ", knob, " everywhere | ", measuredHow());
   };
   if (!std::ranges::all_of(knobs, [&](const std::string &knob) { return costs->find(key(knob)); })) {
+    if (budget.isUsed(searchShare)) { // the pieces' times are left, too
+      cost.isCut = true;
+      return Status();
+    }
     Result<std::vector<std::vector<double>>> times = runInBytes(knobs);
     // The pieces' times are left.
     if (!times.ok() && times.status().code() == StatusCode::Unsupported) {

@@ -77,31 +77,6 @@ static Result<std::vector<BufferRef>> randomInputs(const ProgramPlan &plan, cons
   return inputs;
 }
 
-// A stretch of launches long enough for a counter to advance.
-static Status measureEnergy(const std::shared_ptr<const Module> &module, const std::string &name,
-                            std::span<Buffer *const> inputs, ProgramOptions options, Cost &cost) {
-  options.profile = true;
-  TESSERA_ASSIGN(std::shared_ptr<Program> program, Program::open(module, name, options));
-  std::vector<BufferRef> outputs(program->plan().outputs.size());
-  TESSERA_TRY(program->launch(inputs, outputs));
-  double flops = 0, bytes = 0, runs = 0;
-  for (const NodeProfile &node : program->profile()->snapshot()) {
-    flops += node.flops;
-    bytes += node.bytes;
-  }
-  EnergyMeter meter;
-  meter.begin();
-  const uint64_t begin = nowNanoseconds();
-  for (; runs < 3 || static_cast<double>(nowNanoseconds() - begin) < 5e7; ++runs)
-    TESSERA_TRY(program->launch(inputs, outputs));
-  // The model takes the time that was measured at best, not what a busy machine made of it.
-  const EnergyReading reading =
-      meter.end(runs * flops, runs * bytes, runs * cost.microseconds / 1e6, program->threads());
-  cost.joules = reading.joules / runs;
-  cost.energySource = reading.source();
-  return Status();
-}
-
 uint64_t launchClock(const Program &program) {
   if (program.threads() != 1)
     return nowNanoseconds();
@@ -110,50 +85,122 @@ uint64_t launchClock(const Program &program) {
   return static_cast<uint64_t>(time.tv_sec) * 1000000000 + static_cast<uint64_t>(time.tv_nsec);
 }
 
+namespace {
+/// Programs of one module on the same inputs, opened for one repetition.
+struct Contest {
+  std::vector<std::shared_ptr<Program>> programs;
+  std::vector<std::vector<BufferRef>> outputs; ///< kept: to make them is no work of the programs
+  std::vector<Buffer *> inputs;
+
+  Status launch(size_t i) { return programs[i]->launch(inputs, outputs[i]); }
+};
+
+/// What repetitions found of one program.
+struct Found {
+  std::vector<double> microseconds, speedups, joules;
+  double flops = 0, bytes = 0; ///< of a launch
+  std::string energySource;
+};
+} // namespace
+
+static Result<Contest> openAll(const std::shared_ptr<const Module> &module,
+                               std::span<const std::string> names, std::span<const BufferRef> inputs,
+                               const ProgramOptions &options) {
+  Contest contest;
+  for (const std::string &name : names) {
+    TESSERA_ASSIGN(std::shared_ptr<Program> program, Program::open(module, name, options));
+    contest.outputs.emplace_back(program->plan().outputs.size());
+    contest.programs.push_back(std::move(program));
+  }
+  for (const BufferRef &input : inputs)
+    contest.inputs.push_back(input.get());
+  return contest;
+}
+
+// The best time of each in several rounds. Each is launched twice in its turn: one in use finds its own data
+// in the caches, not that of others.
+static Result<std::vector<double>> bestOfRounds(Contest &contest, double seconds) {
+  constexpr int leastRounds = 4;
+  std::vector<double> best(contest.programs.size(), std::numeric_limits<double>::infinity());
+  const uint64_t begin = nowNanoseconds();
+  for (int round = 0; round < leastRounds || secondsSince(begin) < seconds; ++round)
+    for (size_t turn = 0; turn < 2 * best.size(); ++turn) {
+      const size_t i = turn / 2;
+      const uint64_t start = launchClock(*contest.programs[i]);
+      TESSERA_TRY(contest.launch(i));
+      if (round) // the first one warms up
+        best[i] = std::min(best[i], static_cast<double>(launchClock(*contest.programs[i]) - start) / 1e3);
+    }
+  return best;
+}
+
+// The energy of a launch, by a stretch of them that is long enough for a counter to advance. The model takes
+// the time that was measured at best, not what a busy machine made of it.
+static Status measureEnergy(Contest &contest, size_t i, double microseconds, Found &found) {
+  EnergyMeter meter;
+  meter.begin();
+  const uint64_t begin = nowNanoseconds();
+  double runs = 0;
+  for (; runs < 1 || secondsSince(begin) < 0.01; ++runs)
+    TESSERA_TRY(contest.launch(i));
+  const EnergyReading reading = meter.end(runs * found.flops, runs * found.bytes, runs * microseconds / 1e6,
+                                          contest.programs[i]->threads());
+  found.joules.push_back(reading.joules / runs);
+  found.energySource = reading.source();
+  return Status();
+}
+
+// The model of energy asks for the work of a launch, which only profiles know.
+static Status countWork(const std::shared_ptr<const Module> &module, std::span<const std::string> names,
+                        std::span<const BufferRef> inputs, ProgramOptions options,
+                        std::vector<Found> &found) {
+  options.profile = true;
+  TESSERA_ASSIGN(Contest contest, openAll(module, names, inputs, options));
+  for (size_t i = 0; i < names.size(); ++i) {
+    TESSERA_TRY(contest.launch(i));
+    for (const NodeProfile &node : contest.programs[i]->profile()->snapshot()) {
+      found[i].flops += node.flops;
+      found[i].bytes += node.bytes;
+    }
+  }
+  return Status();
+}
+
 Result<std::vector<Cost>> measureTogether(const std::shared_ptr<const Module> &module,
                                           std::span<const std::string> names, const Curve &curve,
                                           const ProgramOptions &options, double seconds) {
-  std::vector<std::shared_ptr<Program>> programs;
-  for (const std::string &name : names) {
-    TESSERA_ASSIGN(std::shared_ptr<Program> program, Program::open(module, name, options));
-    programs.push_back(std::move(program));
-  }
-  TESSERA_ASSIGN(std::vector<BufferRef> inputs, randomInputs(programs[0]->plan(), curve));
-  std::vector<Buffer *> raw;
-  for (const BufferRef &input : inputs)
-    raw.push_back(input.get());
-  std::vector<Cost> costs(programs.size(), {std::numeric_limits<double>::infinity(), 0, ""});
-  std::vector<std::vector<BufferRef>> outputs(
-      programs.size()); // kept: to make them is no work of the programs
-  // Each twice in its turn: one in use finds its own data in the caches, not that of others.
-  const uint64_t begin = nowNanoseconds();
-  for (int round = 0; round < 30 || static_cast<double>(nowNanoseconds() - begin) < 1e9 * seconds; ++round)
-    for (size_t turn = 0; turn < 2 * programs.size(); ++turn) {
-      const size_t i = turn / 2;
-      outputs[i].resize(programs[i]->plan().outputs.size());
-      const uint64_t start = launchClock(*programs[i]);
-      TESSERA_TRY(programs[i]->launch(raw, outputs[i]));
-      // The first round warms up.
-      if (round)
-        costs[i].microseconds =
-            std::min(costs[i].microseconds, static_cast<double>(launchClock(*programs[i]) - start) / 1e3);
+  constexpr int repetitions = 10;
+  TESSERA_ASSIGN(std::shared_ptr<Program> first, Program::open(module, names[0], options));
+  TESSERA_ASSIGN(const std::vector<BufferRef> inputs, randomInputs(first->plan(), curve));
+  std::vector<Found> found(names.size());
+  TESSERA_TRY(countWork(module, names, inputs, options, found));
+  for (int r = 0; r < repetitions; ++r) {
+    TESSERA_ASSIGN(Contest contest, openAll(module, names, inputs, options));
+    TESSERA_ASSIGN(const std::vector<double> best, bestOfRounds(contest, seconds / repetitions));
+    for (size_t i = 0; i < names.size(); ++i) {
+      found[i].microseconds.push_back(best[i]);
+      found[i].speedups.push_back(best[0] / best[i]);
+      TESSERA_TRY(measureEnergy(contest, i, best[i], found[i]));
     }
-  for (size_t i = 0; i < programs.size(); ++i)
-    TESSERA_TRY(measureEnergy(module, names[i], raw, options, costs[i]));
+  }
+  std::vector<Cost> costs;
+  for (const Found &own : found)
+    costs.push_back({std::ranges::min(own.microseconds), medianEstimate(own.speedups, curve.confidence),
+                     medianEstimate(own.joules, curve.confidence), own.energySource});
   return costs;
 }
 
 std::vector<size_t> trueFront(std::span<const Cost> costs) {
   std::vector<size_t> kept;
-  double fastest = std::numeric_limits<double>::infinity();
+  double fastest = 0;
   for (size_t i = 0; i < costs.size(); ++i)
-    if (i == 0 || costs[i].microseconds < 0.98 * fastest) {
+    if (i == 0 || 0.98 * costs[i].speedup.value > fastest) {
       kept.push_back(i);
-      fastest = costs[i].microseconds;
+      fastest = costs[i].speedup.value;
     }
-  auto isFaster = [](const Cost &a, const Cost &b) { return a.microseconds < b.microseconds; };
-  const auto best = static_cast<size_t>(std::ranges::min_element(costs, isFaster) - costs.begin());
-  if (costs[best].microseconds < fastest)
+  auto speedupOf = [](const Cost &cost) { return cost.speedup.value; };
+  const auto best = static_cast<size_t>(std::ranges::max_element(costs, {}, speedupOf) - costs.begin());
+  if (costs[best].speedup.value > fastest)
     kept.push_back(best);
   return kept;
 }

@@ -24,7 +24,8 @@ std::string nearestMiss(const Curve &curve, const Goal &goal);
 
 struct Cost {
   double microseconds = 0;  ///< of a batch: the best of all rounds
-  double joules = 0;        ///< of a batch
+  Estimate speedup;         ///< over the first program
+  Estimate joules;          ///< of a batch
   std::string energySource; ///< "measured" or "modelled"
 };
 
@@ -32,8 +33,10 @@ struct Cost {
 /// caller's, whose processor time no other load makes longer.
 uint64_t launchClock(const Program &program);
 
-/// What a batch costs in each of the programs, measured in turns. Inputs are random numbers from 0 to 1, of
-/// the shapes that the curve names or with the batch it was tuned for.
+/// What a batch costs in each of the programs, measured in turns; the first one is exact. Inputs are random
+/// numbers from 0 to 1, of the shapes that the curve names or with the batch it was tuned for. Programs are
+/// opened anew several times, and intervals are those of such repetitions: where memory lies makes a
+/// difference too.
 Result<std::vector<Cost>> measureTogether(const std::shared_ptr<const Module> &module,
                                           std::span<const std::string> programs, const Curve &curve,
                                           const ProgramOptions &options, double seconds);

@@ -4,6 +4,7 @@
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -13,12 +14,24 @@ using Json = nlohmann::json;
 
 static constexpr const char *baseline = "baseline";
 
+// The median and what it lies between.
+static Json listOf(const Estimate &e) { return {e.value, e.low, e.high}; }
+
+static bool isEstimate(const Json &list) {
+  return list.is_array() && list.size() == 3 &&
+         std::ranges::all_of(list, [](const Json &v) { return v.is_number() && v.get<double>() >= 0; });
+}
+
+static Estimate estimateOf(const Json &list) { return {list[0], list[1], list[2]}; }
+
 std::string measurementsJson(const Measurements &measurements) {
   Json costs = Json::object();
   for (const auto &[name, cost] : measurements.costs)
-    costs[name] = {
-        {"time_us", cost.microseconds}, {"energy_j", cost.joules}, {"energy_source", cost.energySource}};
-  return Json{{"version", 1},
+    costs[name] = {{"time_us", cost.microseconds},
+                   {"speedup", listOf(cost.speedup)},
+                   {"energy_j", listOf(cost.joules)},
+                   {"energy_source", cost.energySource}};
+  return Json{{"version", 2},
               {"program", measurements.program},
               {"machine", measurements.machine},
               {"configurations", costs}}
@@ -37,8 +50,8 @@ Result<Measurements> parseMeasurements(std::string_view text) {
   };
   if (!json.is_object())
     return fail(StatusCode::Corrupt, "measurements: not a JSON object");
-  if (!is(json, "version", &Json::is_number_integer) || json["version"] != 1)
-    return damaged("'version' 1");
+  if (!is(json, "version", &Json::is_number_integer) || json["version"] != 2)
+    return damaged("'version' 2");
   if (!is(json, "program", &Json::is_string) || !is(json, "machine", &Json::is_string))
     return damaged("'program' or 'machine'");
   if (!is(json, "configurations", &Json::is_object))
@@ -46,10 +59,12 @@ Result<Measurements> parseMeasurements(std::string_view text) {
   Measurements all{json["program"], json["machine"], {}};
   for (const auto &[name, cost] : json["configurations"].items()) {
     if (!cost.is_object() || !is(cost, "time_us", &Json::is_number) ||
-        !is(cost, "energy_j", &Json::is_number) || !is(cost, "energy_source", &Json::is_string) ||
-        !(cost["time_us"].get<double>() > 0) || !std::isfinite(cost["time_us"].get<double>()))
+        !isEstimate(cost.value("speedup", Json())) || !isEstimate(cost.value("energy_j", Json())) ||
+        !is(cost, "energy_source", &Json::is_string) || !(cost["time_us"].get<double>() > 0) ||
+        !std::isfinite(cost["time_us"].get<double>()))
       return damaged("the cost of a configuration");
-    all.costs[name] = {cost["time_us"], cost["energy_j"], cost["energy_source"]};
+    all.costs[name] = {cost["time_us"], estimateOf(cost["speedup"]), estimateOf(cost["energy_j"]),
+                       cost["energy_source"]};
   }
   if (!all.costs.count(baseline))
     return damaged("'baseline'");
@@ -78,7 +93,8 @@ void addMeasurements(Measurements &all, const Measurements &other) {
   }
   const double scale = all.costs.at(baseline).microseconds / other.costs.at(baseline).microseconds;
   for (const auto &[name, cost] : other.costs)
-    all.costs.try_emplace(name, Cost{cost.microseconds * scale, cost.joules, cost.energySource});
+    all.costs.try_emplace(name,
+                          Cost{cost.microseconds * scale, cost.speedup, cost.joules, cost.energySource});
 }
 
 std::vector<const Configuration *> partOf(std::span<const Configuration *const> within, int64_t number,

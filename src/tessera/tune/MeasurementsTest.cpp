@@ -9,7 +9,10 @@ using namespace tessera;
 using namespace tessera::tune;
 
 static Measurements sample() {
-  return {"digest", "a machine", {{"baseline", {100, 2, "modelled"}}, {"c1", {50, 1, "measured"}}}};
+  return {"digest",
+          "a machine",
+          {{"baseline", {100, {1, 1, 1}, {2, 2, 2}, "modelled"}},
+           {"c1", {50, {2, 1.9, 2.1}, {1, 0.9, 1.1}, "measured"}}}};
 }
 
 TEST(Measurements, RoundTrip) {
@@ -18,6 +21,8 @@ TEST(Measurements, RoundTrip) {
   EXPECT_EQ(read->program, "digest");
   EXPECT_EQ(read->machine, "a machine");
   EXPECT_EQ(read->costs.at("c1").microseconds, 50);
+  EXPECT_EQ(read->costs.at("c1").speedup.low, 1.9);
+  EXPECT_EQ(read->costs.at("c1").joules.high, 1.1);
   EXPECT_EQ(read->costs.at("c1").energySource, "measured");
 }
 
@@ -28,12 +33,14 @@ TEST(Measurements, RefusesWhatItCannotRead) {
     return parseMeasurements(json.dump()).status().message();
   };
   EXPECT_EQ(parseMeasurements("[").status().message(), "measurements: not a JSON object");
-  EXPECT_EQ(message([](auto &j) { j["version"] = 2; }), "measurements: 'version' 1 is missing or wrong");
+  EXPECT_EQ(message([](auto &j) { j["version"] = 1; }), "measurements: 'version' 2 is missing or wrong");
   EXPECT_EQ(message([](auto &j) { j.erase("machine"); }),
             "measurements: 'program' or 'machine' is missing or wrong");
   EXPECT_EQ(message([](auto &j) { j["configurations"] = 1; }),
             "measurements: 'configurations' is missing or wrong");
   EXPECT_EQ(message([](auto &j) { j["configurations"]["c1"]["time_us"] = 0; }),
+            "measurements: the cost of a configuration is missing or wrong");
+  EXPECT_EQ(message([](auto &j) { j["configurations"]["c1"]["speedup"] = {1, 2}; }),
             "measurements: the cost of a configuration is missing or wrong");
   EXPECT_EQ(message([](auto &j) { j["configurations"].erase("baseline"); }),
             "measurements: 'baseline' is missing or wrong");
@@ -43,11 +50,14 @@ TEST(Measurements, RefusesWhatItCannotRead) {
 TEST(Measurements, AddUpAsShares) {
   Measurements all;
   addMeasurements(all, sample());
-  addMeasurements(all,
-                  {"digest", "a machine", {{"baseline", {200, 2, "modelled"}}, {"c2", {80, 1, "modelled"}}}});
+  addMeasurements(all, {"digest",
+                        "a machine",
+                        {{"baseline", {200, {1, 1, 1}, {2, 2, 2}, "modelled"}},
+                         {"c2", {80, {2.5, 2, 3}, {1, 1, 1}, "modelled"}}}});
   EXPECT_EQ(all.costs.at("baseline").microseconds, 100);
   EXPECT_EQ(all.costs.at("c1").microseconds, 50);
   EXPECT_EQ(all.costs.at("c2").microseconds, 40);
+  EXPECT_EQ(all.costs.at("c2").speedup.value, 2.5);
 }
 
 TEST(Measurements, Parts) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tessera::tune {
@@ -51,5 +52,10 @@ struct MetricKind {
   std::string name() const;
 };
 Result<MetricKind> parseMetric(const std::string &name);
+
+/// Digits behind the point that figures of a metric are printed with; errors are small numbers.
+inline int metricDigits(std::string_view metric) {
+  return metric.starts_with("top-") || metric.find("psnr") != std::string_view::npos ? 2 : 4;
+}
 
 } // namespace tessera::tune

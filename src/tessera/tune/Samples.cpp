@@ -3,6 +3,7 @@
 
 #include "tessera/base/Diag.h"
 #include "tessera/runtime/Arrays.h"
+#include "tessera/tune/Statistics.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -82,6 +83,12 @@ Result<std::vector<Sample>> readSamples(const std::string &folder, const Program
     samples.push_back(std::move(sample));
   }
   return samples;
+}
+
+void dealOut(std::vector<Sample> &samples, uint64_t seed) {
+  Stream random(seed);
+  for (size_t i = samples.size(); i > 1; --i)
+    std::swap(samples[i - 1], samples[random.below(i)]);
 }
 
 } // namespace tessera::tune

@@ -30,4 +30,7 @@ struct LaunchInputs {
 /// if it has only one; in the order of their names.
 Result<std::vector<Sample>> readSamples(const std::string &folder, const ProgramPlan &plan);
 
+/// Puts them into the order that a seed gives; the first ones are those of the search.
+void dealOut(std::vector<Sample> &samples, uint64_t seed);
+
 } // namespace tessera::tune

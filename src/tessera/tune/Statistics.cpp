@@ -43,6 +43,36 @@ double studentQuantile(double p, double freedom) {
   return std::sqrt(n) * std::tan((low + high) / 2);
 }
 
+Estimate medianEstimate(std::vector<double> values, double confidence) {
+  TESSERA_CHECK(!values.empty()) << "the median of nothing";
+  std::sort(values.begin(), values.end());
+  const size_t n = values.size();
+  // So many values may lie on one side of both ends: a coin's chance, thrown n times.
+  size_t outside = 0;
+  double ways = 1, chance = std::pow(0.5, double(n)), below = chance;
+  for (size_t k = 1; k < n / 2; ++k) {
+    ways *= double(n - k + 1) / double(k);
+    below += ways * chance;
+    if (1 - 2 * below < confidence)
+      break;
+    outside = k;
+  }
+  return {(values[(n - 1) / 2] + values[n / 2]) / 2, values[outside], values[n - 1 - outside]};
+}
+
+Estimate meanEstimate(std::span<const double> values, double confidence) {
+  TESSERA_CHECK(!values.empty()) << "the mean of nothing";
+  const auto n = double(values.size());
+  double mean = 0, squares = 0;
+  for (double v : values)
+    mean += v / n;
+  for (double v : values)
+    squares += (v - mean) * (v - mean);
+  const double half =
+      n > 1 ? studentQuantile(0.5 + confidence / 2, n - 1) * std::sqrt(squares / (n - 1) / n) : 0;
+  return {mean, mean - half, mean + half};
+}
+
 Interval wilson(int64_t hits, int64_t count, double confidence) {
   if (count == 0)
     return {0, 1};

@@ -19,6 +19,17 @@ double normalQuantile(double p);
 /// of one.
 double studentQuantile(double p, double freedom);
 
+/// A figure that was measured several times: the median, and what it lies between.
+struct Estimate {
+  double value = 0, low = 0, high = 0;
+};
+/// The interval that the median of further measurements is in with this confidence, whatever their
+/// distribution: order statistics. Of too few for that, the smallest and the largest.
+Estimate medianEstimate(std::vector<double> values, double confidence = 0.95);
+
+/// A mean of several figures, with Student's interval; of one, itself.
+Estimate meanEstimate(std::span<const double> values, double confidence = 0.95);
+
 /// Wilson's interval for a share of `hits` in `count`.
 Interval wilson(int64_t hits, int64_t count, double confidence = 0.95);
 
@@ -29,6 +40,10 @@ struct PairedLoss {
   /// What the loss on further items stays below with this one-sided confidence (Agresti and Min's adjusted
   /// interval).
   double upperBound(double confidence = 0.95) const;
+  /// And what it stays above.
+  double lowerBound(double confidence = 0.95) const {
+    return -PairedLoss{count, won, lost}.upperBound(confidence);
+  }
 };
 PairedLoss pairedLoss(std::span<const uint8_t> before, std::span<const uint8_t> after);
 

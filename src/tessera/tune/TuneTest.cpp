@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tessera/tune/Budget.h"
 #include "tessera/tune/Evolve.h"
 #include "tessera/tune/Front.h"
 #include "tessera/tune/Metrics.h"
@@ -39,6 +40,35 @@ static std::vector<Point> bruteForce(const std::vector<Operation> &operations, d
     if (i == picks.size())
       return paretoFront(points);
   }
+}
+
+TEST(Statistics, MedianWithoutADistribution) {
+  // Binomial: of ten values the second from either end keep 97.9 %, the third 89.1 %.
+  const Estimate ten = medianEstimate({10, 2, 3, 4, 5, 6, 7, 8, 9, 1});
+  EXPECT_EQ(ten.value, 5.5);
+  EXPECT_EQ(ten.low, 2);
+  EXPECT_EQ(ten.high, 9);
+  EXPECT_EQ(medianEstimate({10, 2, 3, 4, 5, 6, 7, 8, 9, 1}, 0.89).low, 3);
+  const Estimate three = medianEstimate({3, 1, 2});
+  EXPECT_EQ(three.value, 2);
+  EXPECT_EQ(three.low, 1);
+  EXPECT_EQ(three.high, 3);
+  EXPECT_EQ(medianEstimate({4}).high, 4);
+}
+
+TEST(Statistics, MeanWithStudentsInterval) {
+  const double values[] = {1, 2, 3};
+  const Estimate mean = meanEstimate(values);
+  EXPECT_EQ(mean.value, 2);
+  EXPECT_NEAR(mean.high - mean.value, 4.3027 / std::sqrt(3), 1e-3); // t of two degrees of freedom
+  EXPECT_NEAR(mean.value - mean.low, mean.high - mean.value, 1e-12);
+  EXPECT_EQ(meanEstimate(std::span(values).first(1)).low, 1);
+}
+
+TEST(Statistics, PairedLossFromBothSides) {
+  const PairedLoss loss{1000, 30, 10};
+  EXPECT_NEAR(loss.lowerBound() + loss.upperBound(), 2 * 20.0 / 1002, 1e-12);
+  EXPECT_LT(loss.lowerBound(), loss.loss());
 }
 
 TEST(Front, EqualsTryingEverything) {
@@ -263,6 +293,14 @@ TEST(Predict, UncertaintyIsWhatPredictionsWereOffBy) {
   EXPECT_NEAR(uncertainty.of(1'000'000'000, 0.02), 0.01, 1e-6);
   EXPECT_GT(uncertainty.of(100, 0.02), uncertainty.of(5000, 0.02));
   EXPECT_GT(uncertainty.of(5000, 0.02), before);
+}
+
+TEST(Budget, OfNothingIsNeverUsedUp) {
+  EXPECT_FALSE(Budget().isUsed(0));
+  EXPECT_TRUE(Budget(1e-12).isUsed());
+  const Budget hours(1e5);
+  EXPECT_FALSE(hours.isUsed(0.5));
+  EXPECT_TRUE(hours.isUsed(0));
 }
 
 TEST(Evolve, FindsWhatAdditionMisses) {

@@ -19,6 +19,7 @@ void Tuner::tell(const std::string &text) const {
 }
 
 Result<Curve> Tuner::tune() {
+  budget = Budget(options.budget);
   TESSERA_TRY(prepare());
   uint64_t start = nowNanoseconds();
   TESSERA_TRY(profile());
@@ -28,6 +29,7 @@ Result<Curve> Tuner::tune() {
   start = nowNanoseconds();
   TESSERA_TRY(validate());
   cost.validateSeconds = secondsSince(start);
+  tellCut();
   return curve();
 }
 
@@ -52,20 +54,14 @@ Status Tuner::prepare() {
   if (options.images >= count)
     return fail(StatusCode::InvalidArgument, "--images: expected fewer than the ", count,
                 " samples of the data, so that some are left to validate with, but got ", options.images);
-  std::vector<int32_t> labels;
-  for (int64_t i = options.skip; i < end; ++i)
-    labels.push_back(static_cast<int32_t>(data.label[static_cast<size_t>(i)]));
-  const double shares[] = {static_cast<double>(options.images), static_cast<double>(count - options.images)};
-  auto parts = stratifiedSplit(labels, shares, options.seed);
-  for (std::vector<int64_t> &part : parts)
-    for (int64_t &item : part)
-      item += options.skip;
-  searchItems = std::move(parts[0]);
-  heldBack = std::move(parts[1]);
+  DealtItems dealt = dealItems(data, options.skip, end, options.images, options.seed);
+  searchItems = std::move(dealt.search);
+  heldBack = std::move(dealt.heldBack);
   cost.seed = options.seed;
   cost.images = static_cast<int64_t>(searchItems.size());
   cost.validated = static_cast<int64_t>(heldBack.size());
   cost.batch = options.batch;
+  cost.skip = options.skip;
 
   std::string key =
       concat(program, " ", options.machine, " ", TESSERA_VERSION, " ", data.name, " ", options.skip, " ", end,
@@ -109,13 +105,86 @@ Result<std::shared_ptr<const Module>> Tuner::compile(std::span<const PieceName> 
   return Module::load(path);
 }
 
-Status Tuner::profile() {
-  TESSERA_TRY(runner->start(searchItems));
-  for (size_t s = 0; s < network.segments.size(); ++s) {
-    TESSERA_TRY(profileSegment(s));
-    TESSERA_TRY(runner->advance());
+// Which share of profiling is done when this segment is: each profile runs the network from its operation on.
+double Tuner::profiledShare(size_t segment) const {
+  double rest = 0, done = 0, all = 0;
+  for (size_t s = network.segments.size(); s-- > 0;) {
+    rest += network.segments[s].flops;
+    const double work = rest * static_cast<double>(network.segments[s].knobs.size() - 1);
+    all += work;
+    done += s <= segment ? work : 0;
   }
-  return Status();
+  return all > 0 ? done / all : 1;
+}
+
+static bool isPlain(std::string_view knob) { return knob.find(':') == std::string_view::npos; }
+
+// Before all others. What an earlier run did is in the journal and takes no time; and each run does
+// something, so that the same command gets on however small its budget is.
+Tuner::Effort Tuner::effortAtFirst(size_t segment) const {
+  const Segment &info = network.segments[segment];
+  if (std::ranges::count_if(info.knobs, isPlain) < 2) // the exact one
+    return Effort::None;
+  if (const Json *before = journal->find("profiled " + info.name))
+    return *before == true ? Effort::None : Effort::Plain; // all of it comes later
+  return cost.evaluations == 0 || !budget.isUsed(profileShare) ? Effort::Plain : Effort::None;
+}
+
+// All its knobs, unless it should be done by now.
+Tuner::Effort Tuner::effortFor(size_t segment, double from) const {
+  const Json *before = journal->find("profiled " + network.segments[segment].name);
+  const double due = from + (profileShare - from) * profiledShare(segment);
+  if (!budget.isUsed(due) || (before && *before == true))
+    return Effort::All;
+  return before ? Effort::Plain : Effort::None;
+}
+
+// Remembers whether a segment was tried under all its knobs.
+Status Tuner::noteEffort(size_t segment, Effort effort) {
+  const Segment &info = network.segments[segment];
+  if (info.name.empty() || effort == Effort::None)
+    return Status();
+  const bool isWhole = effort == Effort::All || std::ranges::all_of(info.knobs, isPlain);
+  ++(isWhole ? wholeProfiles : plainProfiles);
+  const std::string id = "profiled " + info.name;
+  const Json *before = journal->find(id);
+  return before && *before == isWhole ? Status() : journal->add(id, isWhole);
+}
+
+// Says what a budget left out.
+void Tuner::tellCut() {
+  const auto all = static_cast<size_t>(
+      std::ranges::count_if(network.segments, [](const Segment &s) { return !s.name.empty(); }));
+  const auto cut = std::ranges::count_if(candidates, &Candidate::isCut);
+  cost.isCut |= cut > 0 || wholeProfiles < all;
+  if (!cost.isCut)
+    return;
+  tell(concat("the budget is used up: ", wholeProfiles, " of ", all, " operations profiled",
+              plainProfiles ? concat(", ", plainProfiles, " more under plain conversions alone") : "", ", ",
+              static_cast<int64_t>(candidates.size()) - cut, " of ", candidates.size(),
+              " configurations validated; the same command goes on from here"));
+}
+
+Status Tuner::profile() {
+  auto profileAll = [&](auto &&effortOf) -> Status {
+    TESSERA_TRY(runner->start(searchItems));
+    for (size_t s = 0; s < network.segments.size(); ++s) {
+      TESSERA_TRY(profileSegment(s, effortOf(s)));
+      TESSERA_TRY(runner->advance());
+    }
+    return Status();
+  };
+  // With a budget plain conversions come first, since they gain most; the journal hands on what was found.
+  if (options.budget > 0) {
+    TESSERA_TRY(profileAll([&](size_t s) { return effortAtFirst(s); }));
+    input = {};
+    records.clear();
+    knobs.clear();
+    exactMicroseconds.clear();
+    wholeProfiles = plainProfiles = 0;
+  }
+  const double from = std::min(budget.used(), profileShare);
+  return profileAll([&](size_t s) { return effortFor(s, from); });
 }
 
 std::string Tuner::measuredHow() const {
@@ -157,15 +226,17 @@ Status Tuner::costsOf(size_t segment, std::span<const uint16_t> available,
 }
 
 // The knobs of a segment for which there is code, the exact one first.
-Result<std::vector<uint16_t>> Tuner::compileVariants(size_t segment) {
+Result<std::vector<uint16_t>> Tuner::compileVariants(size_t segment, Effort effort) {
   const Segment &info = network.segments[segment];
   std::vector<uint16_t> available = {0};
   std::vector<PieceName> pieces;
   for (size_t k = 1; k < info.knobs.size(); ++k)
-    pieces.push_back({segment, k, info.knobs[k]});
+    if (effort == Effort::All || (effort == Effort::Plain && isPlain(info.knobs[k])))
+      pieces.push_back({segment, k, info.knobs[k]});
   if (pieces.empty())
     return available;
-  Result<std::shared_ptr<const Module>> all = compile(pieces, concat("piece", segment));
+  Result<std::shared_ptr<const Module>> all =
+      compile(pieces, concat(pieces.size() + 1 == info.knobs.size() ? "piece" : "plain", segment));
   for (const PieceName &piece : pieces) {
     // When they do not compile together, each is tried alone.
     Result<std::shared_ptr<const Module>> module =
@@ -189,9 +260,10 @@ const Choice *plainBytes(const Operation &op) {
   return found == op.choices.end() ? nullptr : &*found;
 }
 
-Status Tuner::profileSegment(size_t segment) {
+Status Tuner::profileSegment(size_t segment, Effort effort) {
   const Segment &info = network.segments[segment];
-  TESSERA_ASSIGN(const std::vector<uint16_t> available, compileVariants(segment));
+  const int64_t runsBefore = cost.evaluations;
+  TESSERA_ASSIGN(const std::vector<uint16_t> available, compileVariants(segment, effort));
   std::vector<double> microseconds(info.knobs.size());
   TESSERA_TRY(costsOf(segment, available, microseconds));
   exactMicroseconds.push_back(microseconds[0]);
@@ -235,11 +307,11 @@ Status Tuner::profileSegment(size_t segment) {
     knobs.back().push_back(k);
     records.back().push_back({info.knobs[k], -100 * loss, error, microseconds[k]});
   }
-  if (!info.name.empty())
-    tell(concat("profiled ", info.name, ": ", op.choices.size() - 1, " of ", info.knobs.size() - 1,
-                " knobs are faster here"));
+  if (!info.name.empty() && (effort == Effort::All || cost.evaluations > runsBefore))
+    tell(concat("profiled ", info.name, effort == Effort::Plain ? " under plain conversions: " : ": ",
+                op.choices.size() - 1, " of ", info.knobs.size() - 1, " knobs are faster here"));
   input.operations.push_back(std::move(op));
-  return Status();
+  return noteEffort(segment, effort);
 }
 
 double Tuner::costOf(std::span<const uint16_t> picks) const {
@@ -266,6 +338,13 @@ Picks Tuner::piecesOf(std::span<const uint16_t> picks) const {
   for (size_t i = 0; i < picks.size(); ++i)
     pieces.push_back(knobs[i][picks[i]]);
   return pieces;
+}
+
+// Whether a configuration is run to learn from it; late in a budget the time is kept for validation.
+bool Tuner::hasTimeFor(std::span<const uint16_t> picks) {
+  const bool isLate = budget.isUsed(searchShare) && !journal->find("search " + spell(picks));
+  cost.isCut |= isLate;
+  return !isLate;
 }
 
 // The scores on the samples of the search, by running it.
@@ -298,6 +377,16 @@ bool Tuner::isInBytes(std::span<const uint16_t> picks) const {
   return all > 0 && 8 * others <= all;
 }
 
+// Some of all parts of a list come first: when not all are run, those are as different as they can be.
+template <typename T> static void mix(std::span<T> list) {
+  constexpr size_t stride = 4;
+  std::vector<T> mixed;
+  for (size_t first : {3, 1, 0, 2})
+    for (size_t i = first; i < list.size(); i += stride)
+      mixed.push_back(std::move(list[i]));
+  std::ranges::move(mixed, list.begin());
+}
+
 Status Tuner::search() {
   auto plain = [&](auto &&isThis) {
     std::vector<uint16_t> picks(input.operations.size(), 0);
@@ -310,7 +399,7 @@ Status Tuner::search() {
   input.model = &*model;
   input.uncertainty = &uncertainty;
   SearchOptions search;
-  search.maxLoss = options.maxLoss / 100;
+  search.maxLoss = options.maxLoss() / 100;
   search.seed = options.seed;
   auto timed = [&](const SearchInput &in) {
     const uint64_t start = nowNanoseconds();
@@ -323,7 +412,7 @@ Status Tuner::search() {
   std::vector<Scores> found;
   std::vector<double> losses;
   for (const Point &p : spread(timed(input), 6)) {
-    if (countApproximated(p.picks) == 0)
+    if (countApproximated(p.picks) == 0 || !hasTimeFor(p.picks))
       continue;
     TESSERA_ASSIGN(Scores scores, measureOnProfile(p.picks));
     tried.push_back(p.picks);
@@ -350,7 +439,7 @@ Status Tuner::search() {
     if (countApproximated(picks) == 0 || std::ranges::any_of(candidates, same))
       return Status();
     candidates.push_back(candidateOf(picks));
-    if (std::ranges::find(tried, picks) != tried.end())
+    if (std::ranges::find(tried, picks) != tried.end() || !hasTimeFor(picks))
       return Status();
     const double expected = candidates.back().predicted.loss;
     TESSERA_ASSIGN(Scores scores, measureOnProfile(picks));
@@ -372,6 +461,7 @@ Status Tuner::search() {
   const std::vector<uint16_t> bytes = plain([](std::string_view knob) { return isPlainBytes(knob); });
   TESSERA_TRY(consider(bytes));
   TESSERA_TRY(consider(plain([](std::string_view knob) { return knob == "bf16"; })));
+  const size_t plainCount = candidates.size();
   // Of what prefers bytes, only what is faster than bytes alone: slower ones with more exact operations are
   // among the others.
   double most = 0;
@@ -388,6 +478,8 @@ Status Tuner::search() {
       portable.operations[i].choices[c].cost =
           network.segments[i].work.empty() ? 0 : network.segments[i].work[knobs[i][c]];
   TESSERA_TRY(considerSome(timed(portable), 4));
+  if (options.budget > 0)
+    mix(std::span(candidates).subspan(plainCount));
   cost.predictionError = predicted ? 100 * error / static_cast<double>(predicted) : 0;
   tell(concat("search: ", candidates.size(), " candidates in ", formatFixed(cost.searchSeconds, 2),
               " s, mean error of prediction ", formatFixed(cost.predictionError, 2), " points"));

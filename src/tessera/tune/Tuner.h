@@ -5,6 +5,7 @@
 #pragma once
 
 #include "tessera/runtime/Module.h"
+#include "tessera/tune/Budget.h"
 #include "tessera/tune/Curve.h"
 #include "tessera/tune/Journal.h"
 #include "tessera/tune/Predict.h"
@@ -20,8 +21,9 @@ struct TuneOptions {
   int64_t images = 256;        ///< for profiles; the others validate
   int64_t batch = 16;
   MetricKind metric;
-  double maxLoss = 3;      ///< points
-  int64_t candidates = 16; ///< configurations to validate
+  std::vector<double> goals = {1, 2, 3}; ///< losses that users will ask for, in points, the largest last
+  double budget = 0;                     ///< seconds; 0: as long as it takes
+  int64_t candidates = 16;               ///< configurations to validate
   double confidence = 0.95;
   uint64_t seed = 1;
   unsigned threads = 0;
@@ -31,6 +33,9 @@ struct TuneOptions {
   std::string machine;   ///< what pieces are compiled for where it is another CPU; times are kept apart
   bool portable = false; ///< costs are arithmetic, counted by precision, and not times of this machine
   bool quiet = true;
+
+  /// What the curve goes down to, in points.
+  double maxLoss() const { return goals.back(); }
 };
 
 /// Compiles pieces into the installed file `path`. Unsupported: there is no code for one of the knobs.
@@ -53,9 +58,10 @@ public:
       : network(std::move(network)), program(std::move(program)), data(data), options(options),
         compiler(std::move(compiler)), whole(std::move(whole)) {}
 
+  /// With a budget, as good a curve as there is time for; `tuning.isCut` says that there was too little.
   Result<Curve> tune();
 
-  /// What operations may do to their results so that the loss stays below options.maxLoss in a share of
+  /// What operations may do to their results so that the loss stays below options.maxLoss() in a share of
   /// runs with errors of their size; and the ranges of their activations.
   struct FoundDemands {
     Demands demands;
@@ -78,6 +84,7 @@ private:
     PairedLoss measured; ///< on samples that the search did not see
     int64_t right = 0;
     bool dropped = false;
+    bool isCut = false; ///< the budget left no time for all samples
   };
 
   Status prepare();
@@ -86,8 +93,14 @@ private:
                               std::span<const uint8_t> before, uint64_t seed, std::vector<double> &l1) const;
   Result<std::shared_ptr<const Module>> compile(std::span<const PieceName> pieces, const std::string &name);
   Status profile();
-  Status profileSegment(size_t segment);
-  Result<std::vector<uint16_t>> compileVariants(size_t segment);
+  /// Under which of its knobs, besides the exact one, a segment is tried.
+  enum class Effort { None, Plain, All };
+  Effort effortAtFirst(size_t segment) const;
+  Effort effortFor(size_t segment, double from) const; ///< `from`: what of the budget was used up at first
+  Status profileSegment(size_t segment, Effort effort);
+  Status noteEffort(size_t segment, Effort effort);
+  double profiledShare(size_t segment) const;
+  Result<std::vector<uint16_t>> compileVariants(size_t segment, Effort effort = Effort::All);
   std::string measuredHow() const; ///< what keys of the table of times end with
   Status costsOf(size_t segment, std::span<const uint16_t> available, std::vector<double> &microseconds);
   Status search();
@@ -99,8 +112,10 @@ private:
                 const std::function<bool(const Candidate &)> &) const;
   Candidate candidateOf(const std::vector<uint16_t> &picks) const;
   std::vector<Candidate> nearGoal(double goal) const;
+  bool hasTimeFor(std::span<const uint16_t> picks);
   Result<Scores> measureOnProfile(std::span<const uint16_t> picks);
   Status validate();
+  void tellCut();
   Status validateOn(std::vector<Candidate> &some, const Items &items, const std::string &stage,
                     std::span<const uint8_t> exact);
   Curve curve() const;
@@ -117,6 +132,10 @@ private:
   PieceCompiler compiler;
   NetworkCompiler whole;
 
+  /// Of a budget, what is used up when profiles end, and when nothing more is run for the search alone.
+  static constexpr double profileShare = 0.5, searchShare = 0.7;
+  Budget budget;
+  size_t wholeProfiles = 0, plainProfiles = 0; ///< operations tried under all knobs, and under some
   std::optional<Feed> feed;
   std::optional<Runner> runner;
   std::optional<Journal> journal, costs;

@@ -11,7 +11,9 @@ namespace tessera::tune {
 using Json = nlohmann::json;
 
 // Adds what those of `some` that are not dropped do on `items`. What the journal does not know is run: eight
-// at a time, so that few are lost with an interrupted run, and those together that begin alike.
+// at a time, so that few are lost with an interrupted run, and those together that begin alike. A budget
+// takes few at a time in their order, and cuts those off that come too late; the first candidates never do,
+// so that there is a curve and the same command gets on.
 Status Tuner::validateOn(std::vector<Candidate> &some, const Items &items, const std::string &stage,
                          std::span<const uint8_t> before) {
   auto idOf = [&](const Candidate &c) { return concat("validate ", stage, " ", spell(c.picks)); };
@@ -20,14 +22,21 @@ Status Tuner::validateOn(std::vector<Candidate> &some, const Items &items, const
     return old && old->is_array() && old->size() == 3 ? old : nullptr;
   };
   const std::vector<int32_t> labels = labelsOf(items);
-  std::vector<const Candidate *> unknown;
-  for (const Candidate &c : some)
+  std::vector<Candidate *> unknown;
+  for (Candidate &c : some)
     if (!c.dropped && !find(c))
       unknown.push_back(&c);
-  std::ranges::sort(unknown, {}, &Candidate::picks);
-  constexpr size_t together = 8;
+  const bool isLimited = options.budget > 0;
+  if (!isLimited)
+    std::ranges::sort(unknown, {}, &Candidate::picks);
+  const size_t together = isLimited ? 2 : 8;
   for (size_t begin = 0; begin < unknown.size(); begin += together) {
     const auto now = std::span(unknown).subspan(begin, std::min(together, unknown.size() - begin));
+    if (budget.isUsed() && (begin || &some != &candidates)) {
+      for (Candidate *c : now)
+        c->isCut = true;
+      continue;
+    }
     std::vector<Picks> pieces;
     for (const Candidate *c : now)
       pieces.push_back(piecesOf(c->picks));
@@ -41,7 +50,9 @@ Status Tuner::validateOn(std::vector<Candidate> &some, const Items &items, const
     }
   }
   for (Candidate &c : some) {
-    if (c.dropped)
+    // With a part of the samples less can be promised; without any, nothing.
+    c.dropped |= c.isCut && !c.measured.count;
+    if (c.dropped || c.isCut)
       continue;
     const Json &found = *find(c);
     c.measured.count += static_cast<int64_t>(items.size());
@@ -57,7 +68,7 @@ Status Tuner::validateOn(std::vector<Candidate> &some, const Items &items, const
 bool Tuner::isBeaten(const Candidate &candidate, double share,
                      const std::function<bool(const Candidate &)> &isNoWorse) const {
   return std::ranges::any_of(candidates, [&](const Candidate &other) {
-    return &other != &candidate && other.cost < share * candidate.cost &&
+    return &other != &candidate && other.measured.count && other.cost < share * candidate.cost &&
            other.inBytes == candidate.inBytes && isNoWorse(other);
   });
 }
@@ -88,16 +99,16 @@ Status Tuner::validate() {
     const PairedLoss &m = c.measured;
     const double deviation = deviationOf(m);
     auto isBetter = [&](const Candidate &other) { return other.measured.loss() + deviation <= m.loss(); };
-    c.dropped = m.loss() - z * deviation > options.maxLoss / 100 || isBeaten(c, 0.9, isBetter);
+    c.dropped |= m.loss() - z * deviation > options.maxLoss() / 100 || isBeaten(c, 0.9, isBetter);
   }
   TESSERA_TRY(validateOn(candidates, rest, "rest", restRight));
   // The candidates are spread over all losses; users ask for some.
-  for (int part : {1, 2, 3}) {
-    const double goal = options.maxLoss / 100 * part / 3;
+  for (double points : options.goals) {
+    const double goal = points / 100;
     std::vector<Candidate> near = nearGoal(goal);
     TESSERA_TRY(validateOn(near, first, "first", firstRight));
     for (Candidate &c : near)
-      c.dropped = c.measured.loss() - z * deviationOf(c.measured) > goal;
+      c.dropped |= c.measured.loss() - z * deviationOf(c.measured) > goal;
     TESSERA_TRY(validateOn(near, rest, "rest", restRight));
     std::ranges::move(near, std::back_inserter(candidates));
   }
@@ -164,7 +175,8 @@ Configuration Tuner::describe(const Candidate &candidate) const {
                 100 * interval.high,
                 100 * m.loss(),
                 100 * m.upperBound(options.confidence),
-                m.count};
+                m.count,
+                100 * m.lowerBound(options.confidence)};
   return c;
 }
 
@@ -199,7 +211,7 @@ Curve Tuner::curve() const {
   // What another one beats clearly in both is not shipped; costs are estimates, so near ones stay.
   std::vector<const Candidate *> kept;
   for (const Candidate &c : candidates) {
-    if (c.dropped || c.measured.loss() > options.maxLoss / 100)
+    if (c.dropped || c.measured.loss() > options.maxLoss() / 100)
       continue;
     const double most = c.measured.upperBound(options.confidence);
     auto isSafer = [&](const Candidate &other) {
