@@ -21,4 +21,4 @@ def read(tessera, path):
 def chosen(curve, loss):
     """Of the shipped configurations the fastest that `install --loss` would take: they are ordered by loss, and each is faster than those before."""
     within = [c for c in curve["configurations"] if c["shipped"] and (not c["knobs"] or c["measured"]["loss_hi"] <= loss)]
-    return min(within, key=lambda c: c["installed"]["time_us"])
+    return max(within, key=lambda c: c["installed"]["speedup"])

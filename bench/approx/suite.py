@@ -5,13 +5,13 @@ Each network is tuned once on the first half of its test images (`tessera tune`)
 the second half, which tuning never saw. What an earlier run tuned is taken, and what it left unfinished is gone on with, unless --again is given. Rows:
 the installed configuration against our own f32 build in strict mode (`tessera-f32`), our own best plain conversion (`tessera-plain`, the same precision
 for all layers that have it) and the better of OpenVINO's plain conversions (`openvino-best`: bf16, NNCF int8), all measured in turns. Rows carry `loss`,
-the bound; `measured_loss`, paired, on the held-back images; and the energy of a batch.
+the bound; `measured_loss`, paired, on the held-back images; the energy of a batch; and what `tessera verify` says of all shipped configurations' claims there.
 """
-import json
 import os
 import subprocess
 import sys
 
+import claims
 import measure
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -102,16 +102,10 @@ class Run:
     def data(self, net):
         return f"{DATA[net]}:{os.path.join(self.options.data, DATA[net])}"
 
-    def held_back(self, net, installed, configuration):
-        """What `tessera eval` says of a configuration on images that tuning never saw; asked once of an installed file."""
-        kept = f"{installed}.{configuration}.json"
-        if not newer(kept, installed):
-            text = self.call("eval", installed, "--data", self.data(net), "--skip", str(self.options.half), "--limit", str(self.options.half),
-                             "--batch", str(BATCH), "--json", "--configuration", configuration, *NORMALISE.get(net, []))
-            with open(kept, "w", encoding="utf-8") as file:
-                file.write(text)
-        with open(kept, encoding="utf-8") as file:
-            return json.load(file)
+    def held_back(self, net, installed):
+        """What `tessera verify` finds of all configurations on images that tuning never saw."""
+        return claims.verify(self.tessera, installed, max(self.options.threads), "--data", self.data(net), "--skip", str(self.options.half),
+                             "--limit", str(self.options.half), *NORMALISE.get(net, []))
 
     def plain(self, net, tuned):
         """Our own plain conversions, from the ranges that tuning found."""
@@ -160,7 +154,7 @@ class Run:
         model = self.model(net)
         tuned = self.tune(net, model)
         losses = self.options.losses.split(",")
-        files, evals, given = {}, {}, {}
+        files, given = {}, {}
         files["tessera-f32"] = self.install(self.path(net, "f32.tsx"), tuned, "--mode", "strict")
         # What is within a smaller bound is the beginning of the same list.
         most = max(losses, key=float)
@@ -170,8 +164,7 @@ class Run:
             configuration = curve.chosen(found, float(loss))["name"]
             given[loss] = configuration
             files[configuration] = installed + "#" + (found["network"] + "@" + configuration if configuration != "baseline" else found["network"])
-            if configuration not in evals:
-                evals[configuration] = self.held_back(net, installed, configuration)
+        verified = self.held_back(net, installed)
         files.update(self.plain(net, tuned))
         workers = {name: self.load(net, "tessera", path, threads) for name, path in files.items()}
         for engine in self.peers:
@@ -183,17 +176,17 @@ class Run:
         peers = {"tessera-f32": workers.get("tessera-f32"), "tessera-plain": best("plain-"), "openvino-best": best("openvino-")}
         config = f"batch {BATCH}, {threads} threads" + (f", {self.options.cpu}" if self.options.cpu else "")
         for loss in losses:
-            ours, answer = workers.get(given[loss]), evals[given[loss]]
+            ours, answer = workers.get(given[loss]), verified[given[loss]]
             for peer, other in peers.items():
                 if not ours or not other or not ours.rounds or not other.rounds:
                     continue
                 self.rows.append({"case": f"{net} loss {loss}", "config": config, "peer": peer, "ours": ours.rounds,
                                   "peer_times": other.rounds, "ours_best": ours.best, "peer_best": other.best,
-                                  "more": {"loss": float(loss), "measured_loss": answer.get("loss", 0.0), "loss_hi": answer.get("loss_hi", 0.0),
-                                           "quality": answer["percent"], "configuration": given[loss],
+                                  "more": {"loss": float(loss), "measured_loss": answer["loss"]["found"]["value"], "loss_hi": answer["loss"]["found"]["hi"],
+                                           "quality": answer["quality"]["found"]["value"], "configuration": given[loss],
                                            "tune_s": sum(found["tuning"][part] for part in ("profile_s", "search_s", "validate_s")),
                                            "search_s": found["tuning"]["search_s"], "prediction_error": found["tuning"]["prediction_error"],
-                                           "energy_j": BATCH * answer["joules_per_sample"], "energy_source": answer["energy_source"]}})
+                                           "energy_j": answer["energy"]["found"]["value"], "energy_source": answer["energy_source"], **claims.verdicts(verified)}})
         for worker in workers.values():
             worker.close()
 
@@ -220,4 +213,5 @@ def summary(rows):
             print(f"at most {loss:g} points, over {peer}: {measure.geometric_mean(ratios):.2f} over {len(ratios)} networks")
         broken = [r["case"] for r in own if r["peer"] == "tessera-f32" and r["measured_loss"] > loss]
         print(f"at most {loss:g} points: {len(broken)} bounds broken on held-back images" + (": " + ", ".join(broken) if broken else ""))
+    claims.summary(rows)
     print("CIFAR-100 and ImageNet networks of ApproxTuner's table: no data at hand")

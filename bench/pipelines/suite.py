@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 
+import claims
 import measure
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -121,12 +122,13 @@ def program(options, work, name, threads):
                                     "--threads", str(threads), "--json"))
             ours.append(found["ms"])
             exact.append(found["golden_ms"])
+        verified = claims.verify(tessera, installed, threads, "--data", data)
         figure = found["metrics"][metric]
         figure = None if figure == "inf" else float(figure)
         quality = {"psnr_bound": float(bound), "psnr": figure} if is_picture else {"error_bound": float(bound), "error": figure}
         rows.append({"case": f"{name} {'psnr' if is_picture else 'relative'} {bound}", "config": f"{size}, {threads} thread{'s' if threads > 1 else ''}",
                      "peer": "tessera-exact", "ours": ours, "peer_times": exact,
-                     "more": {**quality, "energy_j": found["joules"], "energy_source": found["energy_source"]}})
+                     "more": {**quality, "energy_j": found["joules"], "energy_source": found["energy_source"], **claims.verdicts(verified)}})
     return rows
 
 
@@ -153,6 +155,7 @@ def summary(rows):
         broken = [r["case"] for r in own if r["psnr"] is not None and r["psnr"] < bound]
         print(f"at {bound:g} dB: {measure.geometric_mean([r['ratio'] for r in own]):.2f} over {len(own)} programs, "
               f"{len(broken)} below the bound on the photograph that tuning did not see" + (": " + ", ".join(broken) if broken else ""))
+    claims.summary(rows)
     for r in rows:
         if "error_bound" in r:
             print(f"{r['case']}: {r['ratio']:.2f}, error {r['error']:.2g}" + (", above the bound" if r["error"] > r["error_bound"] else ""))

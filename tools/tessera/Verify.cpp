@@ -182,14 +182,15 @@ static void printClaims(const Verified &verified, const Claims &claims, const st
   std::printf("%s", formatTable(rows).c_str());
 }
 
-static nlohmann::ordered_json claimsJson(const Verified &verified, const Claims &claims, unsigned threads) {
+static nlohmann::ordered_json claimsJson(const Verified &verified, const Claims &claims,
+                                         std::span<const tune::Cost> costs, unsigned threads) {
   using Json = nlohmann::ordered_json;
   auto estimate = [](const tune::Estimate &e) {
     return Json{{"value", e.value}, {"lo", e.low}, {"hi", e.high}};
   };
   Json configurations = Json::array();
   for (size_t i = 0; i < claims.size(); ++i) {
-    Json item = {{"name", verified.configurations[i]->name}};
+    Json item = {{"name", verified.configurations[i]->name}, {"energy_source", costs[i].energySource}};
     for (const tune::Claim &claim : claims[i])
       item[claim.figure] = {{"claimed", estimate(claim.claimed)},
                             {"found", estimate(claim.found)},
@@ -253,7 +254,7 @@ static Status verifyCommand(const VerifyOptions &options) {
   if (!isJsonAlone)
     printClaims(verified, claims, costs[0].energySource, exact.threads());
   if (!options.json.empty()) {
-    const std::string text = claimsJson(verified, claims, exact.threads()).dump(1) + "\n";
+    const std::string text = claimsJson(verified, claims, costs, exact.threads()).dump(1) + "\n";
     if (isJsonAlone)
       std::printf("%s", text.c_str());
     else
