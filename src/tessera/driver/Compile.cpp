@@ -8,6 +8,7 @@
 #include "tessera/driver/Components.h"
 #include "tessera/driver/Knobs.h"
 #include "tessera/driver/Registry.h"
+#include "tessera/transforms/check/Passes.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -239,7 +240,9 @@ Result<Portable> tessera::readPortable(Session &session, const std::string &path
       inner->remove();
       program.scripts = inner;
     }
-  if (failed(verify(*program.module)))
+  PassManager rules(&session.context());
+  rules.addPass(createCheckDimsPass());
+  if (failed(verify(*program.module)) || failed(rules.run(*program.module)))
     return Status::error(StatusCode::Corrupt, "'" + path + "' holds a program that breaks the rules");
   auto meta = file->text("meta");
   if (!meta.ok())

@@ -16,6 +16,7 @@ using namespace tessera;
 LogicalResult tessera::runGraphStage(ModuleOp module) {
   // The checks come first: they speak of the program as its author wrote it.
   PassManager checks(module.getContext());
+  checks.addPass(createCheckDimsPass());
   checks.addPass(createCheckEffectsPass());
   checks.addPass(createCheckRacesPass());
   checks.addPass(createCheckApproximatePass());
@@ -34,6 +35,8 @@ LogicalResult tessera::runGraphStage(ModuleOp module) {
   PassManager tidy(module.getContext());
   tidy.addPass(createCanonicalizerPass());
   tidy.addPass(createCSEPass());
+  // Folding may have found an index.
+  tidy.addPass(createCheckDimsPass());
   if (failed(tidy.run(module)))
     return failure();
   // Last, when nothing merges or replaces operations any more.

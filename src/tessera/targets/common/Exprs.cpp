@@ -61,6 +61,8 @@ std::optional<Expr> Env::translate(mlir::Value v) {
 
 std::optional<Expr> Env::translateDim(mlir::Value v, int64_t d) {
   auto shaped = cast<ShapedType>(v.getType());
+  if (shaped.hasRank() && (d < 0 || d >= shaped.getRank()))
+    return std::nullopt;
   if (shaped.hasRank() && !shaped.isDynamicDim(d))
     return program.constant(shaped.getDimSize(d));
   auto it = values.find(v);

@@ -91,4 +91,18 @@ def CheckDeadPass : Pass<"tessera-check-dead", "::mlir::ModuleOp"> {
   }];
 }
 
+def CheckDimsPass : Pass<"tessera-check-dims", "::mlir::ModuleOp"> {
+  let summary = "Find extents of dimensions that a shape does not have";
+  let description = [{
+    A constant dimension of `tensor.dim` or `memref.dim` that is negative or not below the rank is an error (dfg-k1).
+
+    Example:
+
+    ```mlir
+    %c1 = arith.constant 1 : index
+    %n = tensor.dim %x, %c1 : tensor<?xf32>    // error: asks for dimension 1 of a shape of rank 1
+    ```
+  }];
+}
+
 #endif
