@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What each fuzz target provides: the entry point of libFuzzer, and seeds.
+// What each fuzz target provides: the entry point of libFuzzer, seeds, and how an input is mutated.
 #pragma once
 
 #include "tessera/base/File.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /// Valid inputs to start from.
 std::vector<std::string> fuzzSeeds();
+
+/// Changes `input` in a few places, maybe with pieces of `other`. A target whose format has structure keeps
+/// most of it; the others link MutateAny.cpp.
+void fuzzMutate(std::string &input, const std::string &other, std::mt19937_64 &random);
+/// The same without any knowledge of the format.
+void fuzzMutateBytes(std::string &input, const std::string &other, std::mt19937_64 &random);
 
 inline std::string readWholeFile(const char *path) {
   auto file = tessera::MappedFile::open(path);
