@@ -125,14 +125,15 @@ function(tessera_doc name td)
     COMMAND ${CMAKE_COMMAND} -E copy_if_different ${CMAKE_CURRENT_BINARY_DIR}/${name}.md ${CMAKE_BINARY_DIR}/docs/${name}.md)
 endfunction()
 
-# tessera_device(NAME): the run-time half of a target, Device.cpp, without LLVM.
+# tessera_device(NAME): the run-time half of a target, Device.cpp, without LLVM, and its *Test.cpp.
 # The runtime finds it through Devices.inc, written from this list.
 function(tessera_device name)
   add_library(tessera_device_${name} STATIC ${CMAKE_CURRENT_SOURCE_DIR}/Device.cpp)
   target_link_libraries(tessera_device_${name} PUBLIC tessera_runtime)
   tessera_pch(tessera_device_${name} plain)
-  if(TESSERA_TESTS AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/DeviceTest.cpp)
-    tessera_test(tessera_device_${name}_test SOURCES DeviceTest.cpp
+  file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*Test.cpp)
+  if(TESSERA_TESTS AND tests)
+    tessera_test(tessera_device_${name}_test SOURCES ${tests}
       DEPS tessera_device_${name} tessera_devices tessera_test_kernels)
     tessera_pch(tessera_device_${name}_test plain)
   endif()

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Coherence of a buffer's copies, and the cache of freed device memory.
+// Coherence of a buffer's copies, and what leaves a device that is full.
 #include "tessera/runtime/Buffer.h"
+#include "tessera/base/Check.h"
 #include "tessera/base/Diag.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <map>
 #include <set>
+#include <thread>
+#include <tuple>
 
 namespace tessera {
 
@@ -16,35 +19,6 @@ static std::atomic<uint64_t> countIn, countOut, sumIn, sumOut;
 
 TransferCounts Buffer::transfers() { return {countIn, countOut, sumIn, sumOut}; }
 void Buffer::resetTransfers() { countIn = countOut = sumIn = sumOut = 0; }
-
-//===- Freed device memory is kept: programs allocate the same sizes again and again.
-//---------------------------===//
-
-namespace {
-struct MemoryCache {
-  std::mutex mutex;
-  std::map<std::pair<Device *, size_t>, std::vector<void *>> freed;
-};
-} // namespace
-
-static MemoryCache &memoryCache() {
-  static MemoryCache *cache = new MemoryCache;
-  return *cache;
-}
-
-void trimDeviceMemory(Device &device) {
-  MemoryCache &cache = memoryCache();
-  std::lock_guard<std::mutex> lock(cache.mutex);
-  for (auto it = cache.freed.begin(); it != cache.freed.end();) {
-    if (it->first.first != &device) {
-      ++it;
-      continue;
-    }
-    for (void *memory : it->second)
-      device.release(memory, it->first.second);
-    it = cache.freed.erase(it);
-  }
-}
 
 // The buffers that have memory on some device, so that one can be found to make room. Locked after a buffer's
 // own mutex; other buffers are only tried, never waited for.
@@ -59,46 +33,54 @@ public:
     buffers.erase(&buffer);
   }
 
+  enum class Evicted { One, None, NoneNow };
+
   /// Takes one copy that no node uses out of the device's memory: the least recently used of those whose
-  /// content is elsewhere too, otherwise of the others, after writing it back. False when there is none.
-  bool evictOne(Device &device, const Buffer *asking) {
+  /// content is elsewhere too, otherwise of the others, after writing it back. Copies that nodes wait for go
+  /// last, or stay when the room is needed `ahead`. NoneNow: another thread has a buffer in its hands.
+  Evicted evictOne(Device &device, const Buffer *asking, bool ahead) {
     std::lock_guard<std::mutex> lock(mutex);
-    for (bool wantClean : {true, false}) {
-      std::vector<std::pair<uint64_t, Buffer *>> candidates;
-      for (Buffer *buffer : buffers) {
-        if (buffer == asking) // Its mutex is held by this thread.
-          continue;
-        if (std::unique_lock<std::mutex> held(buffer->mutex, std::try_to_lock); held)
-          if (Buffer::Copy *copy = idleCopy(*buffer, device); copy && buffer->clean(*copy) == wantClean)
-            candidates.emplace_back(copy->lastUse, buffer);
-      }
-      std::sort(candidates.begin(), candidates.end());
-      for (auto [use, buffer] : candidates) {
-        std::unique_lock<std::mutex> held(buffer->mutex, std::try_to_lock);
-        Buffer::Copy *copy = held ? idleCopy(*buffer, device) : nullptr;
-        if (!copy)
-          continue;
-        if (!buffer->clean(*copy)) {
-          if (!buffer->fetchToHost(buffer->whole()).ok())
-            continue;
-          ++written;
-        } else {
-          ++dropped;
-        }
-        copy->valid.clear();
-        device.release(std::exchange(copy->memory, nullptr), std::max<size_t>(buffer->byteSize, 1));
-        return true;
-      }
+    Evicted none = Evicted::None;
+    std::vector<Candidate> candidates;
+    for (Buffer *buffer : buffers) {
+      if (buffer == asking) // Its mutex is held by this thread.
+        continue;
+      std::unique_lock<std::mutex> held(buffer->mutex, std::try_to_lock);
+      if (!held)
+        none = Evicted::NoneNow;
+      else if (Buffer::Copy *copy = idleCopy(*buffer, device, ahead))
+        candidates.emplace_back(copy->wanted != 0, !buffer->clean(*copy), copy->lastUse, buffer);
     }
-    return false;
+    std::sort(candidates.begin(), candidates.end());
+    for (auto [wanted, dirty, use, buffer] : candidates) {
+      std::unique_lock<std::mutex> held(buffer->mutex, std::try_to_lock);
+      if (!held)
+        none = Evicted::NoneNow;
+      Buffer::Copy *copy = held ? idleCopy(*buffer, device, ahead) : nullptr;
+      if (!copy)
+        continue;
+      if (buffer->clean(*copy))
+        ++dropped;
+      else if (buffer->fetchToHost(buffer->whole()).ok())
+        ++written;
+      else
+        continue;
+      copy->valid.clear();
+      copy->memory.reset();
+      return Evicted::One;
+    }
+    return none;
   }
 
   std::atomic<uint64_t> dropped{0}, written{0};
 
 private:
-  static Buffer::Copy *idleCopy(Buffer &buffer, Device &device) {
+  using Candidate = std::tuple<bool, bool, uint64_t, Buffer *>;
+
+  static Buffer::Copy *idleCopy(Buffer &buffer, Device &device, bool ahead) {
     for (Buffer::Copy &copy : buffer.copies)
-      if (copy.device == &device && copy.memory && !copy.backup && copy.pins == 0)
+      if (copy.device == &device && copy.memory && !copy.memory->inUse() && !copy.backup &&
+          !(ahead && copy.wanted))
         return &copy;
     return nullptr;
   }
@@ -114,35 +96,20 @@ static Residents &residents() {
 
 EvictionCounts evictions() { return {residents().dropped, residents().written}; }
 
-static Result<void *> takeMemory(Device &device, size_t bytes, const Buffer *asking) {
-  bytes = std::max<size_t>(bytes, 1);
-  {
-    MemoryCache &cache = memoryCache();
-    std::lock_guard<std::mutex> lock(cache.mutex);
-    auto it = cache.freed.find({&device, bytes});
-    if (it != cache.freed.end() && !it->second.empty()) {
-      void *memory = it->second.back();
-      it->second.pop_back();
+Result<std::shared_ptr<DeviceMemory>> Buffer::takeMemory(Device &device, bool ahead) {
+  // What others have in their hands is free again soon; but they may wait for this buffer, so not for ever.
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  for (;;) {
+    auto memory = DeviceMemory::take(device, byteSize);
+    if (memory.ok() || memory.status().code() != StatusCode::OutOfMemory)
       return memory;
-    }
+    Residents::Evicted evicted = residents().evictOne(device, this, ahead);
+    if (evicted == Residents::Evicted::One)
+      continue;
+    if (evicted == Residents::Evicted::None || ahead || std::chrono::steady_clock::now() > patience)
+      return memory;
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
-  auto memory = device.allocate(bytes);
-  if (memory.ok() || memory.status().code() != StatusCode::OutOfMemory)
-    return memory;
-  trimDeviceMemory(device);
-  memory = device.allocate(bytes);
-  while (!memory.ok() && memory.status().code() == StatusCode::OutOfMemory &&
-         residents().evictOne(device, asking))
-    memory = device.allocate(bytes);
-  return memory;
-}
-
-static void giveMemory(Device &device, void *memory, size_t bytes) {
-  if (!memory)
-    return;
-  MemoryCache &cache = memoryCache();
-  std::lock_guard<std::mutex> lock(cache.mutex);
-  cache.freed[{&device, std::max<size_t>(bytes, 1)}].push_back(memory);
 }
 
 //===- Buffer
@@ -185,10 +152,6 @@ Result<BufferRef> Buffer::wrap(ElementType type, std::vector<int64_t> shape, voi
 Buffer::~Buffer() {
   if (!copies.empty())
     residents().remove(*this);
-  for (Copy &copy : copies) {
-    giveMemory(*copy.device, copy.memory, byteSize);
-    giveMemory(*copy.device, copy.backup, byteSize);
-  }
   if (ownsHost)
     std::free(host);
 }
@@ -230,14 +193,16 @@ Buffer::Copy &Buffer::copyOn(Device &device) {
   return copies.back();
 }
 
-Status Buffer::ensureMemory(Copy &copy) {
+Status Buffer::ensureMemory(Copy &copy, bool ahead) {
   if (copy.memory)
     return Status();
-  auto memory = takeMemory(*copy.device, byteSize, this);
-  if (!memory.ok())
-    return memory.status();
-  copy.memory = *memory;
+  TESSERA_ASSIGN(copy.memory, takeMemory(*copy.device, ahead));
   return Status();
+}
+
+// Where byte `offset` of a copy is.
+static std::byte *at(const std::shared_ptr<DeviceMemory> &memory, size_t offset) {
+  return static_cast<std::byte *>(memory->data()) + offset;
 }
 
 Status Buffer::fetchToHost(ByteRange range) {
@@ -246,8 +211,7 @@ Status Buffer::fetchToHost(ByteRange range) {
     for (Copy &copy : copies)
       for (ByteRange part : copy.valid.common(gap))
         for (ByteRange still : hostValid.missing(part)) {
-          TESSERA_TRY(copy.device->copyOut(
-              host + still.begin, static_cast<std::byte *>(copy.memory) + still.begin, still.size()));
+          TESSERA_TRY(copy.device->copyOut(host + still.begin, at(copy.memory, still.begin), still.size()));
           ++countOut;
           sumOut += still.size();
           hostValid.add(still);
@@ -255,31 +219,36 @@ Status Buffer::fetchToHost(ByteRange range) {
   return Status();
 }
 
-Status Buffer::bring(Copy *to, ByteRange range) {
-  TESSERA_TRY(ensureMemory(*to));
-  std::vector<std::pair<ByteRange, EventRef>> arriving; // Parts on their way from the host.
-  for (ByteRange gap : to->valid.missing(range)) {
+// Fetches what `to` lacks from neighbours, and starts copies of the rest from the host.
+Status Buffer::collect(Copy &to, std::vector<std::pair<ByteRange, EventRef>> &arriving) {
+  for (ByteRange gap : to.valid.missing(whole())) {
     // From a neighbour that can hand it over directly…
     for (Copy &other : copies)
-      if (&other != to && to->device->canCopyFrom(*other.device))
+      if (&other != &to && to.device->canCopyFrom(*other.device))
         for (ByteRange part : other.valid.common(gap))
-          for (ByteRange still : to->valid.missing(part)) {
+          for (ByteRange still : to.valid.missing(part)) {
             if (hostValid.contains(still))
               continue;
-            TESSERA_TRY(
-                to->device->copyPeer(static_cast<std::byte *>(to->memory) + still.begin, *other.device,
-                                     static_cast<std::byte *>(other.memory) + still.begin, still.size()));
-            to->valid.add(still);
+            TESSERA_TRY(to.device->copyPeer(at(to.memory, still.begin), *other.device,
+                                            at(other.memory, still.begin), still.size()));
+            to.valid.add(still);
           }
     // …otherwise through the host.
-    for (ByteRange still : to->valid.missing(gap)) {
+    for (ByteRange still : to.valid.missing(gap)) {
       TESSERA_TRY(fetchToHost(still));
       for (ByteRange part : hostValid.common(still))
-        arriving.emplace_back(part, to->device->copyInAsync(static_cast<std::byte *>(to->memory) + part.begin,
-                                                            host + part.begin, part.size()));
+        arriving.emplace_back(
+            part, to.device->copyInAsync(at(to.memory, part.begin), host + part.begin, part.size()));
     }
   }
-  Status status;
+  return Status();
+}
+
+Status Buffer::bring(Copy &to, bool ahead) {
+  TESSERA_TRY(ensureMemory(to, ahead));
+  std::vector<std::pair<ByteRange, EventRef>> arriving; // Parts on their way from the host.
+  Status status = collect(to, arriving);
+  // After a failure, too: what is on its way still needs the memory.
   for (auto &[part, event] : arriving) {
     if (Status one = event->wait(); !one.ok()) {
       status = std::move(one);
@@ -287,7 +256,7 @@ Status Buffer::bring(Copy *to, ByteRange range) {
     }
     ++countIn;
     sumIn += part.size();
-    to->valid.add(part);
+    to.valid.add(part);
   }
   return status;
 }
@@ -304,18 +273,18 @@ bool Buffer::clean(const Copy &copy) const {
   return true;
 }
 
-void Buffer::pin(Device &device) {
+void Buffer::want(Device &device) {
   if (device.sharesHostMemory())
     return;
   std::lock_guard<std::mutex> lock(mutex);
-  ++copyOn(device).pins;
+  ++copyOn(device).wanted;
 }
 
-void Buffer::unpin(Device &device) {
+void Buffer::unwant(Device &device) {
   if (device.sharesHostMemory())
     return;
   std::lock_guard<std::mutex> lock(mutex);
-  --copyOn(device).pins;
+  --copyOn(device).wanted;
 }
 
 void Buffer::invalidateOthers(Copy *keep, ByteRange range) {
@@ -344,50 +313,52 @@ Result<std::byte *> Buffer::hostWrite(ByteRange range, bool discard) {
   return host;
 }
 
-Result<void *> Buffer::deviceRead(Device &device) {
+Result<DeviceUse> Buffer::deviceRead(Device &device, bool ahead) {
   if (device.sharesHostMemory()) {
-    auto memory = hostRead();
-    return memory.ok() ? Result<void *>(static_cast<void *>(*memory)) : Result<void *>(memory.status());
+    TESSERA_ASSIGN(std::byte * memory, hostRead());
+    return DeviceUse(static_cast<void *>(memory));
   }
   std::lock_guard<std::mutex> lock(mutex);
   Copy &copy = copyOn(device);
-  TESSERA_TRY(bring(&copy, whole()));
-  return copy.memory;
+  TESSERA_TRY(bring(copy, ahead));
+  return DeviceUse(copy.memory);
 }
 
-Result<void *> Buffer::deviceWrite(Device &device) {
+Result<DeviceUse> Buffer::deviceWrite(Device &device) {
   std::lock_guard<std::mutex> lock(mutex);
   if (device.sharesHostMemory()) {
     TESSERA_TRY(ensureHost());
-    return static_cast<void *>(host);
+    return DeviceUse(static_cast<void *>(host));
   }
   Copy &copy = copyOn(device);
   TESSERA_TRY(ensureMemory(copy));
-  return copy.memory;
+  return DeviceUse(copy.memory);
 }
 
-Result<void *> Buffer::deviceUpdate(Device &device, bool protect) {
+Result<DeviceUse> Buffer::deviceUpdate(Device &device, bool protect) {
   if (device.sharesHostMemory())
     return deviceRead(device);
   std::lock_guard<std::mutex> lock(mutex);
   Copy &copy = copyOn(device);
-  TESSERA_TRY(bring(&copy, whole()));
+  TESSERA_TRY(bring(copy));
   bool elsewhere =
       hostValid.contains(whole()) || std::any_of(copies.begin(), copies.end(), [&](const Copy &other) {
         return &other != &copy && other.valid.contains(whole());
       });
-  if (!protect || elsewhere || copy.backup || !device.canCopyFrom(device))
-    return copy.memory;
-  auto fresh = takeMemory(device, byteSize, this);
-  if (!fresh.ok())
-    return fresh.status();
-  if (Status status = device.copyPeer(*fresh, device, copy.memory, byteSize); !status.ok()) {
-    giveMemory(device, *fresh, byteSize);
-    return status;
+  if (!protect || elsewhere || copy.backup)
+    return DeviceUse(copy.memory);
+  if (device.canCopyFrom(device)) {
+    auto fresh = takeMemory(device, /*ahead=*/true);
+    if (fresh.ok()) {
+      TESSERA_TRY(device.copyPeer((*fresh)->data(), device, copy.memory->data(), byteSize));
+      copy.backup = std::exchange(copy.memory, fresh.take());
+      return DeviceUse(copy.memory);
+    }
+    if (fresh.status().code() != StatusCode::OutOfMemory)
+      return fresh.status();
   }
-  copy.backup = copy.memory;
-  copy.memory = *fresh;
-  return copy.memory;
+  TESSERA_TRY(fetchToHost(whole()));
+  return DeviceUse(copy.memory);
 }
 
 void Buffer::commit(Device &device) {
@@ -398,23 +369,21 @@ void Buffer::commit(Device &device) {
     return;
   }
   Copy &copy = copyOn(device);
-  giveMemory(device, std::exchange(copy.backup, nullptr), byteSize);
+  TESSERA_CHECK(copy.memory) << "a node's result left the device before it was committed";
+  copy.backup.reset();
   copy.valid.add(whole());
   invalidateOthers(&copy, whole());
 }
 
-void Buffer::abandon(Device &device) {
+void Buffer::abandon(Device &device, bool begun) {
   if (device.sharesHostMemory())
     return;
   std::lock_guard<std::mutex> lock(mutex);
   Copy &copy = copyOn(device);
-  if (copy.backup) {
-    // The content before the node is still there.
-    giveMemory(device, copy.memory, byteSize);
-    copy.memory = std::exchange(copy.backup, nullptr);
-    return;
-  }
-  copy.valid.clear();
+  if (copy.backup) // The content before the node is still there.
+    copy.memory = std::move(copy.backup);
+  else if (begun)
+    copy.valid.clear();
 }
 
 size_t Buffer::bytesToMove(Device &device) {
@@ -432,19 +401,6 @@ size_t Buffer::bytesToMove(Device &device) {
       return sum;
     }
   return byteSize;
-}
-
-void Buffer::dropRedundantCopies() {
-  std::lock_guard<std::mutex> lock(mutex);
-  for (Copy &copy : copies) {
-    bool redundant = !copy.backup;
-    for (ByteRange range : copy.valid.all())
-      redundant = redundant && hostValid.contains(range);
-    if (redundant) {
-      giveMemory(*copy.device, std::exchange(copy.memory, nullptr), byteSize);
-      copy.valid.clear();
-    }
-  }
 }
 
 } // namespace tessera

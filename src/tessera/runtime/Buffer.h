@@ -8,7 +8,7 @@
 
 #include "tessera/base/ElementType.h"
 #include "tessera/base/Status.h"
-#include "tessera/runtime/Device.h"
+#include "tessera/runtime/DeviceMemory.h"
 #include "tessera/runtime/IntervalSet.h"
 
 #include <atomic>
@@ -58,27 +58,26 @@ public:
   /// of most buffers, without a lock.
   std::byte *onlyHostMemory() const { return hostOnly.load(std::memory_order_acquire) ? host : nullptr; }
 
-  /// The device's memory with all content valid in it.
-  Result<void *> deviceRead(Device &device);
+  /// The device's memory with all content valid in it. It stays where it is, however short of memory the
+  /// device is, until the answer is destroyed; so for all of these. `ahead`: for a node that waits for its
+  /// turn, so nothing that others wait for has to make room.
+  Result<DeviceUse> deviceRead(Device &device, bool ahead = false);
   /// The device's memory for a node that overwrites all of it. Nothing is marked until commit().
-  Result<void *> deviceWrite(Device &device);
+  Result<DeviceUse> deviceWrite(Device &device);
   /// The device's memory for a node that changes it in place. When no other copy holds all of the content,
-  /// the node gets a duplicate made on the device, so that a failure loses nothing; `protect` asks for that.
-  Result<void *> deviceUpdate(Device &device, bool protect);
-  /// The node succeeded: the device's copy is valid, and the only one.
+  /// `protect` asks for one, so that a failure loses nothing: a duplicate on the device, or else the host's.
+  Result<DeviceUse> deviceUpdate(Device &device, bool protect);
+  /// The node succeeded: the device's copy is valid, and the only one. Before the use ends.
   void commit(Device &device);
-  /// The node failed: the device's copy is worth nothing, others are as before.
-  void abandon(Device &device);
+  /// The node failed: others are as before, and the device's copy is worth nothing when the node had `begun`.
+  void abandon(Device &device, bool begun);
 
-  /// A node is going to use, or has used, the device's copy. In between the copy stays where it is, even when
-  /// the device is short of memory.
-  void pin(Device &device);
-  void unpin(Device &device);
+  /// A node that waits for its turn wants the device's copy, or no longer. Such copies make room last.
+  void want(Device &device);
+  void unwant(Device &device);
 
   /// Bytes that would move if `device` read the buffer now.
   size_t bytesToMove(Device &device);
-  /// Gives back the memory of all devices that the host's copy makes redundant.
-  void dropRedundantCopies();
 
   static TransferCounts transfers();
   static void resetTransfers();
@@ -86,17 +85,19 @@ public:
 private:
   struct Copy {
     Device *device = nullptr;
-    void *memory = nullptr;
-    void *backup = nullptr; ///< The content before an in-place node, until commit or abandon.
-    uint32_t pins = 0;
+    std::shared_ptr<DeviceMemory> memory;
+    std::shared_ptr<DeviceMemory> backup; ///< The content before an in-place node, until commit or abandon.
+    uint32_t wanted = 0;
     uint64_t lastUse = 0; ///< By a clock that counts uses.
     IntervalSet valid;
   };
   Buffer(ElementType type, std::vector<int64_t> shape, size_t bytes);
   Copy &copyOn(Device &device);
   Status ensureHost();
-  Status ensureMemory(Copy &copy);
-  Status bring(Copy *to, ByteRange range);
+  Result<std::shared_ptr<DeviceMemory>> takeMemory(Device &device, bool ahead);
+  Status ensureMemory(Copy &copy, bool ahead = false);
+  Status bring(Copy &to, bool ahead = false);
+  Status collect(Copy &to, std::vector<std::pair<ByteRange, EventRef>> &arriving);
   Status fetchToHost(ByteRange range);
   void invalidateOthers(Copy *keep, ByteRange range);
   bool clean(const Copy &copy) const;
@@ -123,8 +124,5 @@ struct EvictionCounts {
   uint64_t dropped = 0, writtenBack = 0;
 };
 EvictionCounts evictions();
-
-/// Frees device memory that buffers have given back and that is kept for the next one.
-void trimDeviceMemory(Device &device);
 
 } // namespace tessera

@@ -84,6 +84,9 @@ public:
   /// Memory of the device, aligned to 64.
   virtual Result<void *> allocate(size_t bytes) = 0;
   virtual void release(void *memory, size_t bytes) = 0;
+  /// Checked builds call this when nobody uses the memory any more though it is not released, and when it is
+  /// used again: a device for tests makes idle memory useless, so that a late use shows.
+  virtual void markIdle(void *memory, size_t bytes, bool idle) {}
   virtual Status copyIn(void *to, const void *host, size_t bytes) = 0;
   virtual Status copyOut(void *host, const void *from, size_t bytes) = 0;
   /// True when copyPeer works from `other`; otherwise data goes through the host.

@@ -86,6 +86,31 @@ void runOnHost(std::function<void()> job) {
 DeviceQueues::DeviceQueues(Device &device)
     : device(device), copy(device.name() + " copy"), compute(device.name()) {}
 
+void DeviceQueues::hold() {
+  std::lock_guard<std::mutex> lock(mutex);
+  ++holders;
+}
+
+void DeviceQueues::release() {
+  std::lock_guard<std::mutex> lock(mutex);
+  --holders;
+  ++releaseCount;
+  released.notify_all();
+}
+
+uint64_t DeviceQueues::releases() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return releaseCount;
+}
+
+bool DeviceQueues::awaitRelease(uint64_t seen) {
+  std::unique_lock<std::mutex> lock(mutex);
+  if (releaseCount == seen && holders == 0)
+    return false;
+  released.wait(lock, [&] { return releaseCount != seen; });
+  return true;
+}
+
 DeviceQueues &DeviceQueues::of(Device &device) {
   static std::mutex *mutex = new std::mutex;
   static auto *all = new std::map<Device *, std::unique_ptr<DeviceQueues>>;

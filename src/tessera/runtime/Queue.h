@@ -48,8 +48,21 @@ struct DeviceQueues {
   double busyUntil = 0; ///< Nanoseconds of the steady clock; guarded by `mutex`.
   uint32_t inFlight = 0;
 
+  /// A node that runs holds memory of the device, until it is released.
+  void hold();
+  void release();
+  /// Counts releases.
+  uint64_t releases();
+  /// Waits until there were more releases than `seen`. False when nobody holds memory.
+  bool awaitRelease(uint64_t seen);
+
   /// The queues of `device`, made when first asked for; they live as long as the process.
   static DeviceQueues &of(Device &device);
+
+private:
+  std::condition_variable released;
+  uint64_t releaseCount = 0;
+  uint32_t holders = 0;
 };
 
 /// Runs a job on a thread of the host soon. Threads are started when none is idle, up to a few for each

@@ -37,8 +37,11 @@ private:
     std::vector<uint64_t> args;
     std::vector<KernelLaunch> steps;
     std::vector<BufferRef> temps;
+    std::vector<std::pair<int32_t, DeviceUse>> memory; ///< By root: nothing moves it while the node runs.
     EventRef event;
     uint64_t begin = 0, moved = 0;
+    bool holds = false; ///< The device's queues count it among those that hold memory.
+    bool begun = false; ///< The kernel may have written.
   };
 
   const ValueInfo &value(int32_t v) const { return plan.values[static_cast<size_t>(v)]; }
@@ -50,9 +53,12 @@ private:
   void submitTo(int32_t node, Choice choice);
   Choice choose(int32_t node);
   Status bringInputs(int32_t node, const Choice &choice, uint64_t &moved);
+  Status takeMemory(int32_t node, const Choice &choice, Running &running);
+  Status awaitMemory(int32_t node, const Choice &choice, Running &running);
+  Status makeSteps(int32_t node, const Choice &choice, Running &running);
   Status execute(int32_t node, const Choice &choice, Running &running);
   void compute(int32_t node, Choice choice, uint64_t moved);
-  void computed(int32_t node, const Choice &choice, const Running &running, Status status);
+  void computed(int32_t node, const Choice &choice, Running &running, Status status);
   void nodeFailed(int32_t node, const Choice &choice, Status status);
   void nodeDone(int32_t node, Status status);
   void work(int32_t node, int32_t version, double &flops, double &bytes) const;
@@ -230,11 +236,11 @@ void DeviceLaunch::submit(int32_t n) { submitTo(n, choose(n)); }
 
 void DeviceLaunch::submitTo(int32_t n, Choice choice) {
   ++inFlight;
-  // What the node needs may not leave the device's memory before it is done.
+  // What the node needs should not leave the device's memory before it begins.
   const Node &node = plan.nodes[static_cast<size_t>(n)];
   for (const std::vector<int32_t> *list : {&node.reads, &node.writes})
     for (int32_t v : *list)
-      rootOf(v)->pin(*choice.device);
+      rootOf(v)->want(*choice.device);
   DeviceQueues &queues = DeviceQueues::of(*choice.device);
   {
     std::lock_guard<std::mutex> lock(queues.mutex);
@@ -256,8 +262,9 @@ void DeviceLaunch::submitTo(int32_t n, Choice choice) {
       trace::Scope scope(plan.nodes[static_cast<size_t>(n)].name, "copy");
       status = bringInputs(n, choice, moved);
     }
-    if (!status.ok())
-      computed(n, choice, Running(), status);
+    // Without room now, the node brings its inputs when it is its turn.
+    if (Running none; !status.ok() && status.code() != StatusCode::OutOfMemory)
+      computed(n, choice, none, status);
     else
       queues.compute.push(priority, [this, n, choice, moved] { compute(n, choice, moved); });
   });
@@ -266,63 +273,93 @@ void DeviceLaunch::submitTo(int32_t n, Choice choice) {
 Status DeviceLaunch::bringInputs(int32_t n, const Choice &choice, uint64_t &moved) {
   for (int32_t v : plan.nodes[static_cast<size_t>(n)].reads) {
     moved += rootOf(v)->bytesToMove(*choice.device);
-    auto memory = rootOf(v)->deviceRead(*choice.device);
+    auto memory = rootOf(v)->deviceRead(*choice.device, /*ahead=*/true);
     if (!memory.ok())
       return memory.status();
   }
   return Status();
 }
 
-// Fills `running` and starts the node.
-Status DeviceLaunch::execute(int32_t n, const Choice &choice, Running &running) {
+static DeviceUse *findUse(std::vector<std::pair<int32_t, DeviceUse>> &memory, int32_t root) {
+  auto it = std::ranges::find(memory, root, &std::pair<int32_t, DeviceUse>::first);
+  return it == memory.end() ? nullptr : &it->second;
+}
+
+// Has all that the node reads and writes, and its temporaries, in the device's memory.
+Status DeviceLaunch::takeMemory(int32_t n, const Choice &choice, Running &running) {
   const Node &node = plan.nodes[static_cast<size_t>(n)];
   const Version &version = node.versions[static_cast<size_t>(choice.version)];
   Device &device = *choice.device;
   int32_t fallback;
   bool protect = !device.sharesHostMemory() && hasCpuVersion(n, fallback);
-  std::vector<std::pair<int32_t, void *>> pointers;
   auto reads = [&](int32_t root) {
     return std::any_of(node.reads.begin(), node.reads.end(),
                        [&](int32_t v) { return value(v).root == root; });
   };
-  auto have = [&](int32_t root) -> void ** {
-    for (auto &[r, pointer] : pointers)
-      if (r == root)
-        return &pointer;
-    return nullptr;
-  };
+  running.memory.clear();
+  running.temps.clear();
   for (int32_t v : node.writes) {
     int32_t root = value(v).root;
-    if (have(root))
+    if (findUse(running.memory, root))
       continue;
-    auto memory = reads(root) ? rootOf(v)->deviceUpdate(device, protect) : rootOf(v)->deviceWrite(device);
-    if (!memory.ok())
-      return memory.status();
-    pointers.emplace_back(root, *memory);
+    TESSERA_ASSIGN(DeviceUse use,
+                   reads(root) ? rootOf(v)->deviceUpdate(device, protect) : rootOf(v)->deviceWrite(device));
+    running.memory.emplace_back(root, std::move(use));
   }
   for (int32_t v : node.reads) {
     int32_t root = value(v).root;
-    if (have(root))
+    if (findUse(running.memory, root))
       continue;
-    auto memory = rootOf(v)->deviceRead(device);
-    if (!memory.ok())
-      return memory.status();
-    pointers.emplace_back(root, *memory);
+    TESSERA_ASSIGN(DeviceUse use, rootOf(v)->deviceRead(device));
+    running.memory.emplace_back(root, std::move(use));
   }
   for (int32_t v : version.temps) {
     TESSERA_ASSIGN(std::vector<int64_t> shape, exprs.shape(value(v)));
     TESSERA_ASSIGN(BufferRef temp, Buffer::create(value(v).type, std::move(shape)));
-    TESSERA_ASSIGN(void *memory, temp->deviceWrite(device));
-    pointers.emplace_back(v, memory);
+    TESSERA_ASSIGN(DeviceUse use, temp->deviceWrite(device));
     running.temps.push_back(std::move(temp));
+    running.memory.emplace_back(v, std::move(use));
   }
-  TESSERA_TRY(exprs.check(node));
+  return Status();
+}
+
+// What fits alone gets through: while other nodes hold memory of the device, there is something to wait for.
+Status DeviceLaunch::awaitMemory(int32_t n, const Choice &choice, Running &running) {
+  DeviceQueues &queues = DeviceQueues::of(*choice.device);
+  for (;;) {
+    const uint64_t seen = queues.releases();
+    Status status = takeMemory(n, choice, running);
+    if (status.ok()) {
+      queues.hold();
+      running.holds = true;
+      return status;
+    }
+    running.memory.clear();
+    if (status.code() != StatusCode::OutOfMemory || !queues.awaitRelease(seen))
+      return status;
+  }
+}
+
+// Fills `running` and starts the node.
+Status DeviceLaunch::execute(int32_t n, const Choice &choice, Running &running) {
+  TESSERA_TRY(awaitMemory(n, choice, running));
+  TESSERA_TRY(exprs.check(plan.nodes[static_cast<size_t>(n)]));
+  TESSERA_TRY(makeSteps(n, choice, running));
+  running.begin = nowNanoseconds();
+  running.begun = true;
+  running.event = choice.device->launchAsync(running.steps, program.threads());
+  return Status();
+}
+
+Status DeviceLaunch::makeSteps(int32_t n, const Choice &choice, Running &running) {
+  const Node &node = plan.nodes[static_cast<size_t>(n)];
+  const Version &version = node.versions[static_cast<size_t>(choice.version)];
   std::vector<uint64_t> &args = running.args;
   std::vector<KernelLaunch> &steps = running.steps;
   for (const Step &step : version.steps)
     for (const StepArg &arg : step.args) {
       if (arg.isValue) {
-        args.push_back(reinterpret_cast<uint64_t>(*have(value(arg.index).root)));
+        args.push_back(reinterpret_cast<uint64_t>(findUse(running.memory, value(arg.index).root)->data()));
         continue;
       }
       TESSERA_ASSIGN(int64_t number, exprs.get(arg.index));
@@ -354,8 +391,6 @@ Status DeviceLaunch::execute(int32_t n, const Choice &choice, Running &running) 
     if (tasks > 0)
       steps.push_back(launch);
   }
-  running.begin = nowNanoseconds();
-  running.event = device.launchAsync(steps, program.threads());
   return Status();
 }
 
@@ -374,19 +409,23 @@ void DeviceLaunch::compute(int32_t n, Choice choice, uint64_t moved) {
       [this, n, choice, running](Status status) { computed(n, choice, *running, std::move(status)); });
 }
 
-void DeviceLaunch::computed(int32_t n, const Choice &choice, const Running &running, Status status) {
+void DeviceLaunch::computed(int32_t n, const Choice &choice, Running &running, Status status) {
   const Node &node = plan.nodes[static_cast<size_t>(n)];
   const uint64_t begin = running.begin, moved = running.moved, end = nowNanoseconds();
-  std::vector<int32_t> touched(node.reads);
-  touched.insert(touched.end(), node.writes.begin(), node.writes.end());
-  for (int32_t v : touched)
-    rootOf(v)->unpin(*choice.device);
+  // First what became of the results, then the end of their use: in between nothing can take them away.
+  for (int32_t v : node.writes)
+    status.ok() ? rootOf(v)->commit(*choice.device) : rootOf(v)->abandon(*choice.device, running.begun);
+  running.memory.clear();
+  running.temps.clear();
+  for (const std::vector<int32_t> *list : {&node.reads, &node.writes})
+    for (int32_t v : *list)
+      rootOf(v)->unwant(*choice.device);
+  if (running.holds)
+    DeviceQueues::of(*choice.device).release();
   if (!status.ok()) {
     nodeFailed(n, choice, status);
     return;
   }
-  for (int32_t v : node.writes)
-    rootOf(v)->commit(*choice.device);
   double flops, bytes;
   work(n, choice.version, flops, bytes);
   scheduler.learn(n, choice.version, *choice.device, flops, bytes, static_cast<double>(end - begin));
@@ -404,8 +443,6 @@ void DeviceLaunch::computed(int32_t n, const Choice &choice, const Running &runn
 
 void DeviceLaunch::nodeFailed(int32_t n, const Choice &choice, Status status) {
   const Node &node = plan.nodes[static_cast<size_t>(n)];
-  for (int32_t v : node.writes)
-    rootOf(v)->abandon(*choice.device);
   {
     DeviceQueues &queues = DeviceQueues::of(*choice.device);
     std::lock_guard<std::mutex> lock(queues.mutex);

@@ -35,6 +35,7 @@ public:
   bool runs(std::string_view target) const override { return target == "null" || target == "cpu"; }
   Result<void *> allocate(size_t bytes) override;
   void release(void *memory, size_t bytes) override;
+  void markIdle(void *memory, size_t bytes, bool idle) override;
   Status copyIn(void *to, const void *host, size_t bytes) override;
   Status copyOut(void *host, const void *from, size_t bytes) override;
   /// Only within the device: between two null devices data goes through the host.

@@ -428,19 +428,19 @@ TEST_F(NullTest, MemoryIsMadeByDroppingCleanCopiesFirst) {
   EXPECT_EQ(evictions().dropped - start.dropped, 1u);
   EXPECT_EQ(b->bytesToMove(null), 4096u) << "the least recently used clean copy goes first";
   EXPECT_EQ(c->bytesToMove(null), 0u);
-  // Pinned copies stay; then only the dirty one is left.
-  c->pin(null);
-  d->pin(null);
+  // Copies in use stay; then only the dirty one is left.
+  std::vector<DeviceUse> uses;
+  uses.push_back(c->deviceRead(null).take());
+  uses.push_back(d->deviceRead(null).take());
   null.resetCounts();
   ASSERT_TRUE(e->deviceRead(null).ok());
   EXPECT_EQ(evictions().writtenBack - start.writtenBack, 1u);
   EXPECT_EQ(null.counts().copiesOut, 1u);
   EXPECT_EQ(a->bytesToMove(null), 4096u);
   // With everything in use there is nothing to take.
-  e->pin(null);
+  uses.push_back(e->deviceRead(null).take());
   EXPECT_EQ(b->deviceRead(null).status().message(), "null: out of memory: asked 4.00 KiB, 0 B free");
-  for (BufferRef *buffer : {&c, &d, &e})
-    (*buffer)->unpin(null);
+  uses.clear();
   EXPECT_TRUE(b->deviceRead(null).ok());
 }
 
