@@ -32,10 +32,11 @@ static Result<std::string> cachedPath(const std::string &path, const std::string
 static int installCached(const std::string &in, const std::string &cached, const std::string &mode) {
   if (fileExists(cached))
     return 0;
-  return supervise([&] {
-    if (std::error_code ec = llvm::sys::fs::create_directories(cacheFolder()))
-      return fail("cannot create the cache folder '" + cacheFolder() + "': " + ec.message() +
-                  "; set TESSERA_CACHE");
+  // Before the child is confined: a folder that is not there cannot be named to the kernel.
+  if (std::error_code ec = llvm::sys::fs::create_directories(cacheFolder()))
+    return fail("cannot create the cache folder '" + cacheFolder() + "': " + ec.message() +
+                "; set TESSERA_CACHE");
+  return supervise(mayWrite({cacheFolder()}), [&] {
     Session session;
     std::vector<Portable> programs;
     {
@@ -173,7 +174,13 @@ static void addCommand(CLI::App &app, Action &action, const std::string &name, c
         if (!extras.empty())
           return fail("--target oracle: unexpected '" + extras.front() +
                       "'; it takes --program, --input and --output");
-        return supervise([&] { return runOracle(args->in, args->program, args->inputs, args->outputs); });
+        {
+          std::vector<std::string> files;
+          for (const std::string &output : args->outputs)
+            files.push_back(output.substr(output.find('=') + 1));
+          return supervise(mayWrite(files),
+                           [&] { return runOracle(args->in, args->program, args->inputs, args->outputs); });
+        }
       }
       return runCached(name, *args, extras);
     };

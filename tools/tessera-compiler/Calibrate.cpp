@@ -18,7 +18,7 @@ struct CalibrateArgs {
 static int runCalibrate(CalibrateArgs &args) {
   if (args.out.empty())
     args.out = args.in;
-  return supervise([&] {
+  return supervise(mayWrite({args.out}), [&] {
     Session session;
     Result<Portable> program = [&] {
       ReadTime limited;

@@ -4,11 +4,13 @@
 
 #include "InstallTuned.h"
 #include "Tune.h"
+#include "tessera/base/CachePath.h"
 #include "tessera/base/Diag.h"
 #include "tessera/driver/Compiler.h"
 #include "tessera/driver/Components.h"
 #include "tessera/driver/Knobs.h"
 
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include <nlohmann/json.hpp>
 
@@ -76,7 +78,7 @@ static int runCompile(CompileArgs &args) {
     args.out = args.in.substr(args.in.rfind('/') + 1);
     args.out = args.out.substr(0, args.out.rfind('.')) + ".tsr";
   }
-  return supervise([&] {
+  return supervise(mayWrite({args.out, args.options.dumpDir}), [&] {
     Session session;
     FailureOr<Portable> program = failure();
     {
@@ -186,15 +188,19 @@ static int runInstall(InstallArgs &args) {
     args.out = args.in.front().substr(args.in.front().rfind('/') + 1);
     args.out = args.out.substr(0, args.out.rfind('.')) + (args.sharing.parts ? ".json" : ".tsx");
   }
+  // Times that were measured are kept in the cache. It is made before the child is confined to it.
+  std::string cache = hasGoal || args.options.portfolio || args.budgets ? cacheFolder() : "";
+  if (!cache.empty())
+    (void)llvm::sys::fs::create_directories(cache);
   if (args.goal.loss || args.goal.minQuality) {
     if (args.in.size() > 1 || !args.names.empty() || args.options.stopAfter)
       return fail("--loss and --min-quality take one portable object, without --as and --stop-after");
-    return supervise([&] {
+    return supervise(mayWrite({args.out, cache}), [&] {
       Status status = installTuned(args.in.front(), args.out, args.options, args.goal, args.sharing);
       return status.ok() ? 0 : fail(status.message());
     });
   }
-  return supervise([&] {
+  return supervise(mayWrite({args.out, args.options.dumpDir, cache}), [&] {
     Session session;
     std::vector<Portable> programs;
     for (const std::string &path : args.in) {
@@ -303,7 +309,7 @@ void cli::addExplain(CLI::App &app, Action &action) {
     action = [args] {
       if (args->json && !args->knobs)
         return fail("--json: a portable object is only listed as JSON with --knobs");
-      return supervise([&] {
+      return supervise({}, [&] {
         // Printing is limited too: a small file can describe a type that is endless in print.
         ReadTime limited;
         Session session;

@@ -3,6 +3,8 @@
 // exit status when it was chosen.
 #pragma once
 
+#include "tessera/base/Sandbox.h"
+
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
@@ -35,10 +37,13 @@ int fail(const std::string &text);
 std::string executableFolder();
 
 /// Reports what `work` returns; when it dies of a signal or of its limits, says so. The work runs in a child
-/// process: the readers of MLIR were not made for hostile input. `interrupted` is said when a signal ended
-/// it.
-int supervise(const std::function<int()> &work,
+/// process that may do what `allowed` says and no more: the readers of MLIR were not made for hostile input.
+/// `interrupted` is said when a signal ended it.
+int supervise(const Confinement &allowed, const std::function<int()> &work,
               const std::string &interrupted = "interrupted; nothing was written");
+
+/// What `supervise` allows a command that writes `files` (empty names are left out) and starts no program.
+Confinement mayWrite(std::vector<std::string> files);
 
 /// While it lives, the process may use only so much processor time: for reading what nobody vouches for.
 struct ReadTime {

@@ -3,6 +3,7 @@
 #include "Tune.h"
 #include "Commands.h"
 
+#include "tessera/base/CachePath.h"
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
 #include "tessera/driver/Knobs.h"
@@ -196,7 +197,12 @@ void cli::addTune(CLI::App &app, Action &action) {
       std::ranges::sort(args->losses);
       args->losses.erase(std::ranges::unique(args->losses).begin(), args->losses.end());
       args->options.budget = parseSeconds(args->budget).value_or(0);
+      Confinement allowed = mayWrite({args->out, args->out + ".tune", cacheFolder()});
+      // A metric that is a file is the user's own code and may do what it likes.
+      allowed.programs = allowed.anyFile =
+          StringRef(args->metric).contains(".py") || StringRef(args->metric).contains(".so");
       return supervise(
+          allowed,
           [&] {
             Status status = tuneFile(*args);
             if (!status.ok() && !fileExists(args->options.folder + "/journal.jsonl"))

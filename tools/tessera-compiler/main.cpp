@@ -94,7 +94,13 @@ extern "C" void tesseraForwardSignal(int signal) {
     kill(pid, signal);
 }
 
-int cli::supervise(const std::function<int()> &work, const std::string &interrupted) {
+Confinement cli::mayWrite(std::vector<std::string> files) {
+  std::erase(files, "");
+  return {std::move(files)};
+}
+
+int cli::supervise(const Confinement &allowed, const std::function<int()> &work,
+                   const std::string &interrupted) {
   if (int status = readLimits())
     return status;
   std::fflush(stdout);
@@ -115,6 +121,10 @@ int cli::supervise(const std::function<int()> &work, const std::string &interrup
     setrlimit(RLIMIT_AS, &memory);
     setrlimit(RLIMIT_CORE, &core);
     removeUnfinishedFilesOnSignals();
+    Confinement own = allowed;
+    own.writable.push_back(folder.empty() ? "/tmp" : folder);
+    if (Status confined = confine(own); !confined.ok())
+      _exit(cli::fail(confined.message()));
     int status = work();
     // Nothing is destroyed at the end, so what LLVM's stream still holds is written here.
     llvm::outs().flush();

@@ -5,6 +5,7 @@
 #include "Tool.h"
 #include "tessera/base/CpuInfo.h"
 #include "tessera/base/Diag.h"
+#include "tessera/base/Sandbox.h"
 #include "tessera/base/Sha256.h"
 
 #include <CLI/CLI.hpp>
@@ -70,6 +71,11 @@ static Status doctorCommand() {
        compiler.empty()
            ? "needed for compile, install, tune: build it with 'make build'; not needed to run .tsx files"
            : compiler);
+  std::string sandbox = describeSandbox();
+  line(!sandbox.empty(), "sandbox",
+       sandbox.empty() ? "the kernel has neither Landlock nor seccomp: the compiler reads files unconfined "
+                         "(SECURITY.md)"
+                       : "the compiler reads files confined by " + sandbox);
   struct Optional {
     const char *name, *use, *package;
   };

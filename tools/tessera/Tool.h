@@ -68,6 +68,7 @@ void addVerify(CLI::App &app, Action &action);
 void addExplain(CLI::App &app, Action &action);
 void addReport(CLI::App &app, Action &action);
 void addMachine(CLI::App &app, Action &action);
+void addSign(CLI::App &app, Action &action);
 
 /// Where tessera-compiler is, or "" when it is not installed.
 std::string compilerPath();
