@@ -26,6 +26,8 @@ foreach(pair verilator=verilator yosys=yosys graphviz=dot qemu-aarch64=qemu-aarc
   find_program(TESSERA_HAS_${name} NAMES ${program} ${program}-static)
   tessera_feature(${name} TESSERA_HAS_${name})
 endforeach()
+find_library(TESSERA_HAS_sodium NAMES libsodium.so.23 sodium)
+tessera_feature(sodium TESSERA_HAS_sodium)
 # A driver alone is no device: the CUDA feature asks for the device node too.
 find_library(TESSERA_LIBCUDA NAMES cuda libcuda.so.1)
 set(TESSERA_HAS_cuda OFF)

@@ -7,13 +7,14 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 using namespace tessera;
 using namespace tessera::tool;
 
-static const std::vector<std::string> nativeCommands = {"run",     "bench",   "eval",   "compare", "verify",
-                                                        "explain", "targets", "doctor", "report"};
+static const std::vector<std::string> nativeCommands = {
+    "run", "bench", "eval", "compare", "verify", "explain", "targets", "doctor", "report", "keygen", "sign"};
 static const std::vector<std::string> compilerCommands = {
     "compile", "calibrate", "install", "tune", "cc", "explore", "worker", "records", "sim", "asm", "disasm"};
 
@@ -28,7 +29,33 @@ static bool needsCompiler(int argc, char **argv) {
   return false;
 }
 
+// --trusted-keys KEYS, which every command but `cc` takes, goes into the environment: programs are opened in
+// many places, some of them in other processes. Returns false when the word behind it is missing.
+static bool takeTrustedKeys(int &argc, char **argv) {
+  const std::string_view flag = "--trusted-keys";
+  if (argc > 1 && std::strcmp(argv[1], "cc") == 0)
+    return true;
+  int kept = 1;
+  for (int i = 1; i < argc; ++i) {
+    std::string_view word = argv[i];
+    if (word.starts_with(flag) && word.substr(flag.size()).starts_with('=')) {
+      setenv("TESSERA_TRUSTED_KEYS", argv[i] + flag.size() + 1, 1);
+    } else if (word == flag) {
+      if (++i == argc)
+        return false;
+      setenv("TESSERA_TRUSTED_KEYS", argv[i], 1);
+    } else {
+      argv[kept++] = argv[i];
+    }
+  }
+  argv[argc = kept] = nullptr;
+  return true;
+}
+
 int main(int argc, char **argv) {
+  if (!takeTrustedKeys(argc, argv))
+    return finish(Status::error(StatusCode::InvalidArgument,
+                                "--trusted-keys: expected a file or a folder of public keys"));
   std::string command;
   for (int i = 1; i < argc && command.empty(); ++i)
     if (argv[i][0] != '-')
@@ -36,7 +63,8 @@ int main(int argc, char **argv) {
   auto isOne = [&](const std::vector<std::string> &list) {
     return std::find(list.begin(), list.end(), command) != list.end();
   };
-  const bool readsOnly = command == "report" || command == "compare" || command == "verify";
+  const bool readsOnly = command == "report" || command == "compare" || command == "verify" ||
+                         command == "keygen" || command == "sign";
   if (isOne(compilerCommands) || (isOne(nativeCommands) && !readsOnly && needsCompiler(argc, argv)))
     return finish(forwardToCompiler(argc, argv));
   if (!command.empty() && !isOne(nativeCommands) && argv[1] == command) {
@@ -57,6 +85,9 @@ int main(int argc, char **argv) {
              "curve\n"
              "  install                     specialise portable objects for a machine (.tsx)\n"
              "and run, bench, eval and explain take portable objects too.\n\n"
+             "Every command but cc takes --trusted-keys KEYS, a file or folder of public keys: it opens only "
+             "programs that are\n"
+             "signed with one of them (SECURITY.md; $TESSERA_TRUSTED_KEYS is the same).\n\n"
              "'tessera COMMAND --help' shows each with an example.\n"
              "example: tessera run edges.tsx --input image=photo.npy --output edges=out.npy");
   app.require_subcommand(1);
@@ -69,6 +100,7 @@ int main(int argc, char **argv) {
   addExplain(app, action);
   addReport(app, action);
   addMachine(app, action);
+  addSign(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

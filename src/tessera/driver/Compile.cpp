@@ -5,6 +5,7 @@
 #include "tessera/base/Container.h"
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
+#include "tessera/base/Trust.h"
 #include "tessera/driver/Components.h"
 #include "tessera/driver/Knobs.h"
 #include "tessera/driver/Registry.h"
@@ -208,6 +209,8 @@ Result<Portable> tessera::readPortable(Session &session, const std::string &path
   Result<Container> file = Container::open(path);
   if (!file.ok())
     return file.status();
+  if (Status trust = checkTrust(*file); !trust.ok())
+    return trust;
   if (file->kind() != ContainerKind::PortableObject)
     return Status::error(StatusCode::InvalidArgument,
                          "'" + path + "' is an installed program (.tsx); expected a portable object (.tsr)");

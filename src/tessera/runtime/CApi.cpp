@@ -3,6 +3,7 @@
 // The C interface over the runtime's classes. Nothing but translation; running out of
 // memory inside is the only exception there can be, and it becomes a status here.
 #include "tessera/base/Diag.h"
+#include "tessera/base/Trust.h"
 #include "tessera/runtime.h"
 #include "tessera/runtime/Program.h"
 #include "tessera/runtime/Queue.h"
@@ -77,10 +78,10 @@ tsr_status tsr_module_load_memory(const void *bytes, size_t size, tsr_module **m
   return guarded([&]() -> Status {
     if (!bytes || !module)
       return invalid("expected bytes and a place for the module");
-    auto container = Container::parse({static_cast<const std::byte *>(bytes), size}, "memory");
-    if (!container.ok())
-      return container.status();
-    auto loaded = Module::load(container.take());
+    TESSERA_ASSIGN(Container container,
+                   Container::parse({static_cast<const std::byte *>(bytes), size}, "memory"));
+    TESSERA_TRY(checkTrust(container));
+    auto loaded = Module::load(std::move(container));
     if (!loaded.ok())
       return loaded.status();
     *module = new tsr_module{loaded.take()};

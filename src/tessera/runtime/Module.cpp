@@ -4,6 +4,7 @@
 #include "tessera/runtime/Module.h"
 #include "tessera/base/CpuInfo.h"
 #include "tessera/base/Diag.h"
+#include "tessera/base/Trust.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -147,10 +148,9 @@ Result<std::shared_ptr<const Module>> Module::load(Container container) {
 }
 
 Result<std::shared_ptr<const Module>> Module::load(const std::string &path) {
-  auto container = Container::open(path);
-  if (!container.ok())
-    return container.status();
-  return load(container.take());
+  TESSERA_ASSIGN(Container container, Container::open(path));
+  TESSERA_TRY(checkTrust(container));
+  return load(std::move(container));
 }
 
 Result<std::shared_ptr<const Module>> Module::inspect(const std::string &path) {
