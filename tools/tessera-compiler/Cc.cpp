@@ -3,6 +3,7 @@
 #include "Commands.h"
 
 #include "tessera/driver/Compiler.h"
+#include "tessera/driver/Components.h"
 #include "tessera/driver/Knobs.h"
 #include "tessera/frontends/heterocpp/Compile.h"
 #include "tessera/transforms/graph/Rewrites.h"
@@ -38,6 +39,7 @@ int cli::runCc(std::vector<std::string> args) {
   setup.context = &session.context();
   setup.headers = heterocpp::getHeaders();
   setup.library = executableFolder() + "/../lib";
+  setup.targets = getTargetNames();
   setup.installer = executableFolder() + "/tessera";
   setup.makeObject = [&](ModuleOp graphs, const std::string &source) -> std::optional<std::string> {
     Portable program;

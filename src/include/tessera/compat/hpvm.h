@@ -8,7 +8,26 @@
 #ifdef __cplusplus
 namespace hpvm {
 #endif
-enum Target { None, CPU_TARGET, GPU_TARGET, CUDNN_TARGET, TENSOR_TARGET, CPU_OR_GPU_TARGET, FPGA_TARGET };
+enum Target {
+  None,
+  CPU_TARGET,
+  GPU_TARGET,
+  CUDNN_TARGET,
+  TENSOR_TARGET,
+  CPU_OR_GPU_TARGET,
+  FPGA_TARGET,
+/* Target::GPU, as papers spell it. Not in C, where the short names would be everyone's, nor where the program
+ * has taken them for macros. */
+#if defined(__cplusplus) && !defined(CPU)
+  CPU = CPU_TARGET,
+#endif
+#if defined(__cplusplus) && !defined(GPU)
+  GPU = GPU_TARGET,
+#endif
+#if defined(__cplusplus) && !defined(FPGA)
+  FPGA = FPGA_TARGET,
+#endif
+};
 #ifdef __cplusplus
 }
 namespace hetero = hpvm;

@@ -45,7 +45,7 @@ protected:
                                                         llvm::StringRef file) override {
     source = file.str();
     std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
-    auto own = std::make_unique<SourceUnit>(setup.context, ci.getDiagnostics());
+    auto own = std::make_unique<SourceUnit>(setup.context, setup.targets, ci.getDiagnostics());
     unit = own.get();
     consumers.push_back(std::move(own));
     if (backend) {

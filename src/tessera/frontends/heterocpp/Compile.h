@@ -16,10 +16,11 @@ struct CompileSetup {
   mlir::MLIRContext *context = nullptr;
   /// The bytes of a portable object with the graphs of one source file; none after diagnostics.
   std::function<std::optional<std::string>(mlir::ModuleOp graphs, const std::string &source)> makeObject;
-  std::string installer; ///< the `tessera` that specialises the program on first run
-  std::string headers;   ///< folder of our headers
-  std::string library;   ///< folder of libtessera.so
-  bool checks = false;   ///< -fcheck: compare buffers with their declared sizes at run time
+  std::string installer;            ///< the `tessera` that specialises the program on first run
+  std::string headers;              ///< folder of our headers
+  std::string library;              ///< folder of libtessera.so
+  std::vector<std::string> targets; ///< that hints may name; empty: any
+  bool checks = false;              ///< -fcheck: compare buffers with their declared sizes at run time
 };
 
 /// The folder of our headers.

@@ -5,6 +5,7 @@
 
 #include "clang/Basic/Diagnostic.h"
 #include "llvm/ADT/Twine.h"
+#include <set>
 
 namespace tessera::heterocpp {
 
@@ -27,11 +28,18 @@ public:
 
 private:
   void report(clang::DiagnosticsEngine::Level level, clang::SourceLocation loc, const llvm::Twine &text) {
+    // What two graphs or two instances of a template have in common is said once.
+    if (level != clang::DiagnosticsEngine::Note)
+      isKnown = !said.insert({loc.getRawEncoding(), text.str()}).second;
+    if (isKnown)
+      return;
     engine.Report(loc, engine.getDiagnosticIDs()->getCustomDiagID(
                            static_cast<clang::DiagnosticIDs::Level>(level), "%0"))
         << text.str();
   }
   clang::DiagnosticsEngine &engine;
+  std::set<std::pair<clang::SourceLocation::UIntTy, std::string>> said;
+  bool isKnown = false; ///< the last message; its notes are, too
 };
 
 } // namespace tessera::heterocpp

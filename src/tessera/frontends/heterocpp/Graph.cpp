@@ -289,8 +289,8 @@ bool GraphBuilder::build(const clang::FunctionDecl *root, ArrayRef<const clang::
   return true;
 }
 
-bool heterocpp::buildGraph(Launch &launch, const clang::Stmt *, const clang::FunctionDecl *root,
-                           const Lists &lists, ArrayRef<const clang::Stmt *> region, ModuleOp module,
-                           const clang::ASTContext &ast, Diag &diag) {
-  return GraphBuilder(launch, lists, module, ast, diag).build(root, region);
+bool heterocpp::buildGraph(Launch &launch, const clang::FunctionDecl *root, const Lists &lists,
+                           ArrayRef<const clang::Stmt *> region, ArrayRef<std::string> targets,
+                           ModuleOp module, const clang::ASTContext &ast, Diag &diag) {
+  return GraphBuilder(launch, lists, targets, module, ast, diag).build(root, region);
 }

@@ -42,10 +42,16 @@ struct Launch {
   std::vector<GraphInput> outputs; ///< that are not the memory of an input; `inner` holds all extents
 };
 
-/// Builds the graph of one launch at the end of `module`. Returns false after diagnostics.
-bool buildGraph(Launch &launch, const clang::Stmt *body, const clang::FunctionDecl *root, const Lists &lists,
-                ArrayRef<const clang::Stmt *> region, ModuleOp module, const clang::ASTContext &ast,
-                Diag &diag);
+/// Builds the graph of one launch at the end of `module`; `targets` are the names that hints may have.
+/// Returns false after diagnostics.
+bool buildGraph(Launch &launch, const clang::FunctionDecl *root, const Lists &lists,
+                ArrayRef<const clang::Stmt *> region, ArrayRef<std::string> targets, ModuleOp module,
+                const clang::ASTContext &ast, Diag &diag);
+
+/// Whether the inputs of a launch fit the parameters of the function that it names; emits a diagnostic where
+/// not.
+bool checkArguments(const Lists &lists, const clang::FunctionDecl *root, MLIRContext *context,
+                    const clang::ASTContext &ast, Diag &diag);
 
 /// The definition of the function that a launch names; null after a diagnostic.
 const clang::FunctionDecl *getRoot(const Lists &lists, Diag &diag);

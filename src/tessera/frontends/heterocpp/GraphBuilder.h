@@ -12,9 +12,10 @@ namespace tessera::heterocpp {
 /// Builds one graph.
 class GraphBuilder {
 public:
-  GraphBuilder(Launch &launch, const Lists &lists, ModuleOp module, const clang::ASTContext &ast, Diag &diag)
-      : launch(launch), lists(lists), module(module), ast(ast), diag(diag), b(module.getContext()),
-        level(b, ast, diag) {
+  GraphBuilder(Launch &launch, const Lists &lists, ArrayRef<std::string> known, ModuleOp module,
+               const clang::ASTContext &ast, Diag &diag)
+      : launch(launch), lists(lists), knownTargets(known), module(module), ast(ast), diag(diag),
+        b(module.getContext()), level(b, ast, diag) {
     level.addMember = [this](Object *object, Value offset, clang::SourceLocation at) {
       return addMember(object, offset, at);
     };
@@ -85,9 +86,11 @@ private:
   std::string uniqueName(std::string name);
   void addHints(dfg::NodeOp node);
   void readHint(const clang::Stmt *stmt);
+  void checkTarget(StringRef name, clang::SourceLocation at);
 
   Launch &launch;
   const Lists &lists;
+  ArrayRef<std::string> knownTargets;
   ModuleOp module;
   const clang::ASTContext &ast;
   Diag &diag;

@@ -2,6 +2,8 @@
 // Hints: where a task or loop may run. Whether a device is there is seen when the program is installed.
 #include "tessera/frontends/heterocpp/GraphBuilder.h"
 
+#include "tessera/base/Diag.h"
+
 using namespace tessera;
 using namespace tessera::heterocpp;
 
@@ -23,6 +25,24 @@ static ArrayRef<StringRef> getTargets(uint64_t number) {
   default: // None: anywhere
     return {};
   }
+}
+
+// A name may be of a target that only the machine has where the program will run, so a strange one is a
+// warning.
+void GraphBuilder::checkTarget(StringRef name, clang::SourceLocation at) {
+  std::vector<std::string> names(knownTargets);
+  if (names.empty())
+    return;
+  for (uint64_t number : {1, 2, 6})
+    for (StringRef own : getTargets(number))
+      names.push_back(own.str());
+  llvm::sort(names);
+  names.erase(llvm::unique(names), names.end());
+  if (llvm::is_contained(names, name))
+    return;
+  at = getUserLoc(at);
+  diag.emitWarning(at, unknownName("target", name, "known targets", names));
+  diag.note(at, "what is named here and not there when the program is installed is passed over");
 }
 
 void GraphBuilder::readHint(const clang::Stmt *stmt) {
@@ -48,6 +68,7 @@ void GraphBuilder::readHint(const clang::Stmt *stmt) {
         level.failed = true;
         return;
       }
+      checkTarget(name, arg->getBeginLoc());
       allow(name);
     }
     return;

@@ -119,6 +119,84 @@ bool GraphBuilder::addInput(const clang::ValueDecl *decl, clang::QualType type, 
   return true;
 }
 
+// Whether memory of elements of one type may be taken for memory of the other, as C++ would without a cast.
+// Bytes are anything, numbers of one width differ in their sign only, and classes are what they consist of.
+static bool isSameMemory(clang::QualType given, clang::QualType wanted, MLIRContext *context,
+                         const clang::ASTContext &ast) {
+  auto bare = [&](clang::QualType type) {
+    return ast.getBaseElementType(type).getCanonicalType().getUnqualifiedType();
+  };
+  given = bare(given);
+  wanted = bare(wanted);
+  auto isBytes = [](clang::QualType type) {
+    return type->isVoidType() || type->isCharType() || type->isStdByteType();
+  };
+  if (given == wanted || isBytes(given) || isBytes(wanted) || given->isIncompleteType() ||
+      wanted->isIncompleteType() || given->isAnyPointerType() || wanted->isAnyPointerType())
+    return true;
+  if (given->isIntegralOrEnumerationType() && wanted->isIntegralOrEnumerationType())
+    return ast.getTypeSize(given) == ast.getTypeSize(wanted);
+  const auto *one = given->getAsCXXRecordDecl(), *other = wanted->getAsCXXRecordDecl();
+  if (one && other && one->hasDefinition() && other->hasDefinition() &&
+      (one->isDerivedFrom(other) || other->isDerivedFrom(one)))
+    return true;
+  Unit from = getUnit(given, context, ast), to = getUnit(wanted, context, ast);
+  if (!from || !to)
+    return true; // said where the memory is used
+  if (one && other && ast.getTypeSize(given) != ast.getTypeSize(wanted) && isa<IntegerType>(from.type))
+    return false;
+  return from.type == to.type && from.bytes == to.bytes;
+}
+
+bool heterocpp::checkArguments(const Lists &lists, const clang::FunctionDecl *root, MLIRContext *context,
+                               const clang::ASTContext &ast, Diag &diag) {
+  unsigned param = 0, expected = 0;
+  for (const Listed &listed : lists.inputs)
+    expected += listed.size ? 2 : 1;
+  std::string function = "'" + root->getNameAsString() + "'";
+  if (expected != root->getNumParams()) {
+    diag.emitError(lists.call->getBeginLoc(), "the launch passes " + Twine(expected) + " arguments to " +
+                                                  function + ", which has " + Twine(root->getNumParams()) +
+                                                  " parameters");
+    diag.note(root->getLocation(),
+              "the function is declared here; a pointer and its size are two parameters");
+    return false;
+  }
+  for (const Listed &listed : lists.inputs) {
+    const clang::ParmVarDecl *decl = root->getParamDecl(param);
+    param += listed.size ? 2 : 1;
+    std::string name = "'" + decl->getNameAsString() + "'";
+    clang::SourceLocation at = listed.expr->getBeginLoc();
+    if (!listed.size && decl->getType()->isPointerType()) {
+      diag.emitError(at, "a scalar is passed to the pointer " + name + " of " + function);
+      diag.note(decl->getLocation(), "the parameter is declared here; pass a pointer and its size");
+      return false;
+    }
+    if (!listed.size)
+      continue;
+    if (!decl->getType()->isPointerType()) {
+      diag.emitError(at, "a pointer is passed to " + name + " of " + function + ", which is no pointer");
+      diag.note(decl->getLocation(),
+                "the parameter is declared here; the parameters are in the order of the list");
+      return false;
+    }
+    clang::QualType given = listed.expr->IgnoreParenImpCasts()->getType(),
+                    wanted = decl->getType()->getPointeeType();
+    given = given->isArrayType() ? ast.getAsArrayType(given)->getElementType() : given->getPointeeType();
+    if (!isSameMemory(given, wanted, context, ast)) {
+      const clang::PrintingPolicy &policy = ast.getPrintingPolicy();
+      diag.emitError(at, "memory of '" +
+                             ast.getBaseElementType(given).getUnqualifiedType().getAsString(policy) +
+                             "' is passed to " + name + " of " + function + ", which points to '" +
+                             wanted.getUnqualifiedType().getAsString(policy) + "'");
+      diag.note(decl->getLocation(), "the parameter is declared here; pass memory of its type, or cast the "
+                                     "pointer where its bytes are meant");
+      return false;
+    }
+  }
+  return true;
+}
+
 bool GraphBuilder::addInputs(const clang::FunctionDecl *root) {
   if (!root) {
     for (const Listed &listed : lists.inputs)
@@ -142,39 +220,16 @@ bool GraphBuilder::addInputs(const clang::FunctionDecl *root) {
     }
     return true;
   }
-  // Arguments and parameters go side by side.
-  unsigned param = 0, expected = 0;
-  for (const Listed &listed : lists.inputs)
-    expected += listed.size ? 2 : 1;
-  if (expected != root->getNumParams()) {
-    diag.emitError(lists.call->getBeginLoc(), "the launch passes " + Twine(expected) + " arguments to '" +
-                                                  root->getNameAsString() + "', which has " +
-                                                  Twine(root->getNumParams()) + " parameters");
-    diag.note(root->getLocation(),
-              "the function is declared here; a pointer and its size are two parameters");
+  if (!checkArguments(lists, root, b.getContext(), ast, diag))
     return false;
-  }
+  // Arguments and parameters go side by side.
+  unsigned param = 0;
   for (const Listed &listed : lists.inputs) {
     const clang::ParmVarDecl *decl = root->getParamDecl(param++);
     if (!listed.size) {
-      if (decl->getType()->isPointerType()) {
-        diag.emitError(listed.expr->getBeginLoc(), "a scalar is passed to the pointer '" +
-                                                       decl->getNameAsString() + "' of '" +
-                                                       root->getNameAsString() + "'");
-        diag.note(decl->getLocation(), "the parameter is declared here; pass a pointer and its size");
-        return false;
-      }
       if (!addInput(decl, decl->getType(), listed, std::nullopt))
         return false;
       continue;
-    }
-    if (!decl->getType()->isPointerType()) {
-      diag.emitError(listed.expr->getBeginLoc(), "a pointer is passed to '" + decl->getNameAsString() +
-                                                     "' of '" + root->getNameAsString() +
-                                                     "', which is no pointer");
-      diag.note(decl->getLocation(),
-                "the parameter is declared here; the parameters are in the order of the list");
-      return false;
     }
     Listed plain = listed;
     plain.address = false;

@@ -359,7 +359,7 @@ void GraphBuilder::walkBody(const clang::FunctionDecl *function, const Lists *ta
 void GraphBuilder::walkLaunch(const clang::CallExpr *call, const Lists *task) {
   std::optional<Lists> own = readLists(call, MarkerKind::Launch, ast, diag);
   const clang::FunctionDecl *root = own ? getRoot(*own, diag) : nullptr;
-  if (!root || !entered.insert(root).second) {
+  if (!root || !checkArguments(*own, root, b.getContext(), ast, diag) || !entered.insert(root).second) {
     level.failed = true;
     return;
   }

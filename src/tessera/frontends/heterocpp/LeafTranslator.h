@@ -219,7 +219,7 @@ public:
   RValue emitLaunched(const clang::CallExpr *launch) {
     std::optional<Lists> own = readLists(launch, MarkerKind::Launch, ast, diag);
     const clang::FunctionDecl *root = own ? getRoot(*own, diag) : nullptr;
-    if (!root) {
+    if (!root || !checkArguments(*own, root, b.getContext(), ast, diag)) {
       failed = true;
       return RValue();
     }

@@ -331,3 +331,17 @@ std::optional<Lists> tessera::heterocpp::readLists(const CallExpr *call, MarkerK
                                                    const ASTContext &context, Diag &diag) {
   return Reader(call, context, diag).read(kind);
 }
+
+void tessera::heterocpp::checkMarkers(const Stmt *stmt, const ASTContext &context, Diag &diag) {
+  if (!stmt)
+    return;
+  MarkerKind kind;
+  if (isa<CallExpr>(stmt))
+    if (const CallExpr *call = findMarker(stmt, kind);
+        call && llvm::is_contained({MarkerKind::TaskBegin, MarkerKind::ParallelLoop, MarkerKind::LaunchBegin,
+                                    MarkerKind::Launch, MarkerKind::LaunchStream, MarkerKind::Push},
+                                   kind))
+      readLists(call, kind, context, diag);
+  for (const Stmt *child : stmt->children())
+    checkMarkers(child, context, diag);
+}

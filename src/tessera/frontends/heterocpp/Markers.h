@@ -84,4 +84,8 @@ std::vector<Word> getWords(const clang::CallExpr *call, llvm::ArrayRef<Listed> l
 std::optional<Lists> readLists(const clang::CallExpr *call, MarkerKind kind, const clang::ASTContext &context,
                                Diag &diag);
 
+/// Reports mistakes in the lists of markers wherever they stand, launched or not. What the graphs' builder
+/// has said is not said again.
+void checkMarkers(const clang::Stmt *stmt, const clang::ASTContext &context, Diag &diag);
+
 } // namespace tessera::heterocpp

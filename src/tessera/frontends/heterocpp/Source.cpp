@@ -10,8 +10,8 @@
 using namespace tessera;
 using namespace tessera::heterocpp;
 
-SourceUnit::SourceUnit(MLIRContext *mlir, clang::DiagnosticsEngine &engine)
-    : module(ModuleOp::create(UnknownLoc::get(mlir))), mlir(mlir), diag(engine) {
+SourceUnit::SourceUnit(MLIRContext *mlir, ArrayRef<std::string> targets, clang::DiagnosticsEngine &engine)
+    : module(ModuleOp::create(UnknownLoc::get(mlir))), mlir(mlir), targets(targets), diag(engine) {
   mlir->loadDialect<dfg::DfgDialect, affine::AffineDialect, arith::ArithDialect, scf::SCFDialect,
                     memref::MemRefDialect, tensor::TensorDialect, math::MathDialect, func::FuncDialect>();
 }
@@ -63,6 +63,9 @@ void SourceUnit::HandleTranslationUnit(clang::ASTContext &context) {
       addPush(each.call, each.host);
     else if (!isPart(each.host))
       addLaunch(each.call, each.kind, each.host);
+  // A mistake in what nothing launches yet is one as well.
+  for (const clang::FunctionDecl *function : visited)
+    checkMarkers(function->getBody(), context, diag);
   if (diag.errors || launches.empty())
     return;
   PassManager tidy(mlir);
@@ -118,7 +121,7 @@ void SourceUnit::visit(const clang::Decl *decl) {
 
 void SourceUnit::visitFunction(const clang::FunctionDecl *function) {
   if (function->isDependentContext() || !function->doesThisDeclarationHaveABody() ||
-      !visited.insert(function).second)
+      !visited.insert(function))
     return;
   visitStmt(function->getBody(), function);
 }
@@ -301,7 +304,7 @@ void SourceUnit::addLaunch(const clang::CallExpr *call, MarkerKind kind, const c
   SmallVector<const clang::Stmt *> stmts;
   if (const auto *compound = dyn_cast<clang::CompoundStmt>(definition->getBody()))
     stmts.append(compound->body_begin(), compound->body_end());
-  if (!buildGraph(launch, nullptr, definition, *lists, stmts, *module, *ast, diag))
+  if (!buildGraph(launch, definition, *lists, stmts, targets, *module, *ast, diag))
     return;
   // What structures point to is gathered for one launch, and put back after it.
   if (launch.isStream && llvm::any_of(launch.inputs, [](const GraphInput &input) {
@@ -331,7 +334,7 @@ void SourceUnit::addRegion(const clang::CallExpr *call, ArrayRef<const clang::St
   launch.call = call;
   launch.isRegion = true;
   launch.graph = uniqueName(lists->name.empty() ? host->getNameAsString() + ".launch" : lists->name);
-  if (!buildGraph(launch, nullptr, nullptr, *lists, stmts, *module, *ast, diag))
+  if (!buildGraph(launch, nullptr, *lists, stmts, targets, *module, *ast, diag))
     return;
   ends[call] = end;
   launches.push_back(std::move(launch));

@@ -6,12 +6,14 @@
 #include "tessera/frontends/heterocpp/Host.h"
 
 #include "clang/AST/ASTConsumer.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace tessera::heterocpp {
 
 class SourceUnit : public clang::ASTConsumer {
 public:
-  SourceUnit(MLIRContext *mlir, clang::DiagnosticsEngine &engine);
+  /// `targets` are the names that hints may have; empty: any.
+  SourceUnit(MLIRContext *mlir, ArrayRef<std::string> targets, clang::DiagnosticsEngine &engine);
 
   bool HandleTopLevelDecl(clang::DeclGroupRef group) override;
   void HandleTranslationUnit(clang::ASTContext &ast) override;
@@ -47,13 +49,14 @@ private:
   };
   std::vector<Push> pushes;
   MLIRContext *mlir;
+  ArrayRef<std::string> targets;
   Diag diag;
   const clang::ASTContext *ast = nullptr;
   std::vector<const clang::Decl *> decls;
   std::map<const clang::CallExpr *, const clang::CallExpr *> ends;
   /// Launched before, as a stream or not: the launch.
   std::map<std::pair<const clang::FunctionDecl *, std::string>, size_t> known;
-  std::set<const clang::FunctionDecl *> visited;
+  llvm::SetVector<const clang::FunctionDecl *> visited;
   std::set<std::string> names;
 };
 

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <vector>
 
+using namespace hpvm;
+
 static void places(int *a, size_t ab, int n) {
   for (int i = 0; i < n; ++i) {
     __hetero_parallel_loop(1, 2, a, ab, n, 1, a, ab, "one");
@@ -25,7 +27,7 @@ static void places(int *a, size_t ab, int n) {
   }
   for (int i = 0; i < n; ++i) {
     __hetero_parallel_loop(1, 2, a, ab, n, 1, a, ab, "device");
-    __hetero_hint(hpvm::GPU_TARGET);
+    __hetero_hint(Target::GPU); // as papers spell it
     a[i] += 1;
   }
   for (int i = 0; i < n; ++i) {
