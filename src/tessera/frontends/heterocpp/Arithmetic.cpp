@@ -4,6 +4,8 @@
 #include "tessera/frontends/heterocpp/Markers.h"
 #include "tessera/frontends/heterocpp/Translator.h"
 
+#include "clang/AST/ComparisonCategories.h"
+
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 
@@ -151,6 +153,31 @@ RValue Translator::comparePointers(const clang::BinaryOperator *op) {
   return RValue::of(constant(b.getI1Type(), (op->getOpcode() == clang::BO_EQ) == equal));
 }
 
+// l <=> r: an object whose one member says which.
+RValue Translator::emitThreeWay(const clang::BinaryOperator *op) {
+  const clang::ComparisonCategoryInfo *info = ast.CompCategories.lookupInfoForType(op->getType());
+  Type type = info ? valueType(info->Record->field_begin()->getType(), b.getContext(), ast) : Type();
+  if (!type) {
+    unsupported(op->getExprLoc(), "this operator", "write it with other operators");
+    return zeroOf(op->getType(), op->getBeginLoc());
+  }
+  Value l = emitScalar(op->getLHS()), r = emitScalar(op->getRHS());
+  clang::QualType compared = op->getLHS()->getType();
+  auto code = [&](const clang::ComparisonCategoryInfo::ValueInfo *value) {
+    return constant(type, value->getIntValue().getExtValue());
+  };
+  Value v = code(info->isPartial() ? info->getUnordered() : info->getEqualOrEquiv());
+  auto choose = [&](clang::BinaryOperatorKind kind, const clang::ComparisonCategoryInfo::ValueInfo *value) {
+    v = arith::SelectOp::create(b, current, compare(kind, l, r, compared), code(value), v);
+  };
+  choose(clang::BO_EQ, info->getEqualOrEquiv());
+  choose(clang::BO_LT, info->getLess());
+  choose(clang::BO_GT, info->getGreater());
+  RValue result{RValue::Aggregate, {}, {}, {}};
+  result.parts.push_back(RValue::of(v));
+  return result;
+}
+
 RValue Translator::emitBinary(const clang::BinaryOperator *op) {
   clang::BinaryOperatorKind kind = op->getOpcode();
   if (kind == clang::BO_Assign)
@@ -196,6 +223,8 @@ RValue Translator::emitBinary(const clang::BinaryOperator *op) {
     value.place.type = pointer->getType()->getPointeeType();
     return RValue::pointer(elementOf(value.place, index, op->getExprLoc()));
   }
+  if (kind == clang::BO_Cmp && isScalar(lhs->getType()))
+    return emitThreeWay(op);
   Value l = emitScalar(lhs), r = emitScalar(rhs);
   if (op->isComparisonOp() && kind != clang::BO_Cmp)
     return RValue::of(compare(kind, l, r, lhs->getType()));

@@ -113,6 +113,16 @@ static bool returnsAtEnd(const clang::Stmt *body) {
          !findJumps(compound->body_back()).returns;
 }
 
+// Whether a function returns a reference, by several ways, to a number that nobody can write to: its value
+// says the same.
+static bool returnsCopy(clang::QualType type, const clang::Stmt *body) {
+  if (!type->isReferenceType() || !type->getPointeeType().isConstQualified() ||
+      !isScalar(type->getPointeeType()))
+    return false;
+  const auto *compound = dyn_cast_or_null<clang::CompoundStmt>(body);
+  return compound && (compound->body_empty() || !isa<clang::ReturnStmt>(compound->body_front()));
+}
+
 void Translator::bindCaptures(Frame &frame, const clang::CXXMethodDecl *lambda, Place self,
                               clang::SourceLocation at) {
   const clang::CXXRecordDecl *closure = lambda->getParent();
@@ -178,6 +188,8 @@ RValue Translator::emitInlined(const clang::FunctionDecl *function, ArrayRef<con
   outerLoops.swap(loops);
   if (!type->isVoidType() && !type->isReferenceType())
     frame.result = own(makeStorage(type, call->getBeginLoc()));
+  else if (returnsCopy(type, body))
+    frame.result = own(makeStorage(type->getPointeeType().getUnqualifiedType(), call->getBeginLoc()));
   if (!returnsAtEnd(body))
     frame.returned = newSlot(constant(b.getI1Type(), 0));
   frames.push_back(std::move(frame));
@@ -203,7 +215,7 @@ RValue Translator::emitInlined(const clang::FunctionDecl *function, ArrayRef<con
   outerLoops.swap(loops);
   if (type->isReferenceType()) {
     if (reference)
-      *reference = frame.reference;
+      *reference = frame.result ? placeOf(frame.result) : frame.reference;
     return RValue();
   }
   return frame.result ? load(placeOf(frame.result), call->getExprLoc()) : RValue();

@@ -18,8 +18,10 @@ void Translator::initialize(const Place &place, const clang::Expr *init) {
   if (const auto *fallback = dyn_cast<clang::CXXDefaultArgExpr>(init))
     return initialize(place, fallback->getExpr());
   if (place.storage && place.storage->kind == Storage::Reference) {
-    place.storage->target = init->isGLValue() ? resolve(emitPlace(init))
-                                              : materialize(emit(init), init->getType(), init->getBeginLoc());
+    bindReference(*place.storage,
+                  init->isGLValue() ? resolve(emitPlace(init))
+                                    : materialize(emit(init), init->getType(), init->getBeginLoc()),
+                  init->getBeginLoc());
     return;
   }
   Place to = resolve(place);

@@ -367,12 +367,18 @@ void Translator::testForNull(const Place &place, clang::SourceLocation at) {
     unsupported(at, mixedNull, "keep a flag beside it");
 }
 
+// A reference names one object, whatever way the program takes.
+void Translator::bindReference(Storage &reference, const Place &target, clang::SourceLocation at) {
+  const Place &old = reference.target;
+  if (old && (old.storage != target.storage || old.object != target.object || old.offset != target.offset))
+    unsupported(at, "a reference that names one of several objects", "keep the value instead");
+  reference.target = target;
+}
+
 void Translator::store(const Place &to, const RValue &value, clang::SourceLocation at) {
   Place place = resolve(to);
-  if (to.storage && to.storage->kind == Storage::Reference && value.kind == RValue::Reference) {
-    to.storage->target = value.place;
-    return;
-  }
+  if (to.storage && to.storage->kind == Storage::Reference && value.kind == RValue::Reference)
+    return bindReference(*to.storage, value.place, at);
   if (!place || value.kind == RValue::None)
     return;
   if (value.kind == RValue::Memory && !place.object)
@@ -421,7 +427,7 @@ void Translator::store(const Place &to, const RValue &value, clang::SourceLocati
     default:
       for (auto [part, v] : llvm::zip(storage->parts, value.parts)) {
         if (part->kind == Storage::Reference && v.kind == RValue::Reference)
-          part->target = v.place;
+          bindReference(*part, v.place, at);
         else
           store(placeOf(part.get()), v, at);
       }

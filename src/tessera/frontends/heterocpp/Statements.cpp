@@ -525,7 +525,7 @@ void Translator::emitSwitch(const clang::SwitchStmt *stmt) {
 void Translator::emitReturn(const clang::ReturnStmt *stmt) {
   Frame &frame = frames.back();
   if (const clang::Expr *value = stmt->getRetValue()) {
-    if (frame.function && frame.function->getReturnType()->isReferenceType()) {
+    if (frame.function && frame.function->getReturnType()->isReferenceType() && !frame.result) {
       Place place = resolve(emitPlace(value));
       if (frame.hasReference && (frame.reference.storage != place.storage || place.object))
         unsupported(stmt->getBeginLoc(), "a function that returns a reference to one of several objects",

@@ -4,8 +4,8 @@
 // skip. Functions and lambdas are inlined. Only arrays and what comes from outside is memory.
 //
 // Each part of the language has a file: Memory.cpp (objects, places, loads and stores), Control.cpp (branches
-// and loops over slots), Statements.cpp, Expressions.cpp, Arithmetic.cpp, Calls.cpp, Library.cpp (what C++'s
-// library has in MLIR), Atomics.cpp, Combiners.cpp, Initializers.cpp, Complex.cpp.
+// and loops over slots), Statements.cpp, Expressions.cpp, Arithmetic.cpp, Calls.cpp, Library.cpp, Math.cpp
+// and Bytes.cpp (what C++'s library has in MLIR), Atomics, Combiners, Initializers and Complex.cpp.
 #pragma once
 
 #include "tessera/frontends/heterocpp/Diag.h"
@@ -200,6 +200,7 @@ protected:
   // The place that is written, too: its subscripts are evaluated once.
   RValue emitUnary(const clang::UnaryOperator *op, Place *written = nullptr);
   RValue emitBinary(const clang::BinaryOperator *op);
+  RValue emitThreeWay(const clang::BinaryOperator *op);
   RValue emitAssign(const clang::BinaryOperator *op, Place *written = nullptr);
   RValue emitCompound(const clang::CompoundAssignOperator *op, Place *written = nullptr);
   RValue emitConditional(const clang::AbstractConditionalOperator *op);
@@ -216,6 +217,7 @@ protected:
   RValue comparePointers(const clang::BinaryOperator *op);
   void setNull(Storage &pointer, bool isNull, clang::SourceLocation at);
   void testForNull(const Place &place, clang::SourceLocation at);
+  void bindReference(Storage &reference, const Place &target, clang::SourceLocation at);
   Value toBool(Value v);
   // Narrow.cpp
   Value truncate(Value v, Type narrow);
@@ -249,9 +251,22 @@ protected:
   Place emitCallPlace(const clang::CallExpr *call);
   std::optional<RValue> emitLibrary(const clang::CallExpr *call, const clang::FunctionDecl *callee);
   std::optional<RValue> emitMath(StringRef name, const clang::CallExpr *call);
+  std::optional<RValue> emitClassification(StringRef name, const clang::CallExpr *call);
+  Value remainder(Value x, Value y);
+  Value nextAfter(Value x, Value y);
   Value hypotenuse(Value x, Value y);
   Value scale(Value x, Value n);
   std::pair<Value, Value> splitExponent(Value x);
+  // Bytes.cpp
+  std::optional<RValue> emitBytes(StringRef name, const clang::CallExpr *call);
+  void putBytes(const Place &to, Value bytes, Value backwards, function_ref<Value(Value)> bitsAt);
+  Value compareBytes(const Place &l, const Place &r, Value bytes, Type result);
+  void storeBits(const Place &to, Value index, Value bits);
+  Value asBits(Value v);
+  std::optional<RValue> emitBits(StringRef name, const clang::CallExpr *call);
+  std::optional<RValue> emitOverflow(StringRef operation, const clang::CallExpr *call);
+  Value reverse(Value v, bool bits);
+  Value swapBytes(Value v);
   std::optional<RValue> emitAtomic(StringRef name, const clang::CallExpr *call);
   RValue emitAtomicExpr(const clang::AtomicExpr *expr);
   std::optional<RValue> emitAtomicOn(StringRef name, Place place, ArrayRef<const clang::Expr *> args,
