@@ -3,6 +3,9 @@
 // the others have a place in the scratch that the runtime hands to each call.
 #include "tessera/targets/cpu/Cpu.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 
 #include <algorithm>
@@ -41,9 +44,28 @@ static Value computeEarly(OpBuilder &b, Value v, IRMapping &map) {
   return map.lookup(v);
 }
 
+// A number that `v` never exceeds: a tile at the end of a loop is as large as the others at most.
+static std::optional<int64_t> boundOf(Value v) {
+  std::optional<int64_t> bound;
+  auto take = [&](std::optional<int64_t> n) {
+    if (n)
+      bound = bound ? std::min(*bound, *n) : *n;
+  };
+  if (auto least = v.getDefiningOp<affine::AffineMinOp>()) {
+    for (AffineExpr expr : least.getMap().getResults())
+      if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+        take(constant.getValue());
+  } else if (auto least = v.getDefiningOp<arith::MinSIOp>()) {
+    take(getConstantIntValue(least.getLhs()));
+    take(getConstantIntValue(least.getRhs()));
+  }
+  return bound;
+}
+
 // The offset behind a buffer of dynamic size that starts at `at`, rounded up for the next one; computed after
-// `at`, before anything else. The plan knows the extents, so they depend on arguments alone.
-static Value endOf(OpBuilder &b, memref::AllocOp alloc, Value at) {
+// `at`, before anything else. The plan knows the extents, or `bounds` has what they are at most, so it
+// depends on arguments alone.
+static Value endOf(OpBuilder &b, memref::AllocOp alloc, Value at, ArrayRef<std::optional<int64_t>> bounds) {
   Location loc = alloc.getLoc();
   if (Operation *def = at.getDefiningOp())
     b.setInsertionPointAfter(def);
@@ -53,8 +75,11 @@ static Value endOf(OpBuilder &b, memref::AllocOp alloc, Value at) {
     known *= ShapedType::isDynamic(extent) ? 1 : extent;
   Value bytes = arith::ConstantIndexOp::create(b, loc, known);
   IRMapping map;
-  for (Value extent : alloc.getDynamicSizes())
-    bytes = arith::MulIOp::create(b, loc, bytes, computeEarly(b, extent, map));
+  for (auto [extent, bound] : llvm::zip(alloc.getDynamicSizes(), bounds)) {
+    Value most =
+        bound ? arith::ConstantIndexOp::create(b, loc, *bound).getResult() : computeEarly(b, extent, map);
+    bytes = arith::MulIOp::create(b, loc, bytes, most);
+  }
   Value unit = arith::ConstantIndexOp::create(b, loc, alignment);
   Value units = arith::CeilDivUIOp::create(b, loc, bytes, unit);
   return arith::AddIOp::create(b, loc, at, arith::MulIOp::create(b, loc, units, unit));
@@ -95,8 +120,14 @@ LogicalResult cpu::placeScratch(func::FuncOp kernel, plan::Env &env, plan::Step 
     }
     // Bytes of this buffer, rounded up so that the next one is aligned.
     plan::Expr bytes = env.program.constant(plan::typeBytes(type.getElementType()));
+    SmallVector<std::optional<int64_t>> bounds; // of the dynamic sizes that the plan does not know
     for (int64_t d = 0; d < type.getRank(); ++d) {
       std::optional<plan::Expr> extent = env.translateDim(alloc, d);
+      if (type.isDynamicDim(d)) {
+        bounds.push_back(extent ? std::nullopt : boundOf(alloc.getDynamicSizes()[bounds.size()]));
+        if (bounds.back())
+          extent = env.program.constant(*bounds.back());
+      }
       if (!extent)
         return alloc.emitOpError(
             "has an extent that is not known when the kernel starts; bound it by a constant");
@@ -110,7 +141,7 @@ LogicalResult cpu::placeScratch(func::FuncOp kernel, plan::Env &env, plan::Step 
     Value at = before ? arith::ConstantIndexOp::create(b, loc, *before).getResult() : end;
     // Where the next one starts, should there be one.
     if (alloc != allocs.back() && !type.hasStaticShape())
-      end = endOf(b, alloc, at);
+      end = endOf(b, alloc, at, bounds);
     b.setInsertionPoint(alloc);
     Value view = memref::ViewOp::create(b, loc, type, scratch, at, alloc.getDynamicSizes());
     alloc.replaceAllUsesWith(view);
