@@ -134,6 +134,14 @@ struct LowerTile : OpRewritePattern<TileOp> {
     SmallVector<OpFoldResult> from = extentsOf(rewriter, loc, op.getX()), extents;
     SmallVector<AffineExpr> exprs;
     SmallVector<ReassociationIndices> groups;
+    // Nothing is left: not two dimensions as one, whose extent would be known or not, as one looks at it.
+    if (llvm::is_contained(op.getRepeats(), 0)) {
+      for (auto [extent, repeat] : llvm::zip(from, op.getRepeats()))
+        extents.push_back(applyExpr(rewriter, loc, rewriter.getAffineDimExpr(0) * repeat, extent));
+      rewriter.replaceOp(op,
+                         castTo(rewriter, loc, emptyOf(rewriter, loc, extents, type.getElementType()), type));
+      return success();
+    }
     for (auto [d, repeat] : llvm::enumerate(op.getRepeats())) {
       groups.emplace_back();
       if (repeat != 1) {
