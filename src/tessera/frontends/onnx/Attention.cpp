@@ -10,7 +10,9 @@ using nn::BinaryKind;
 // (B, S, H * D) → (B, H, S, D).
 static Value toHeads(NodeContext &c, Value x, int64_t heads) {
   int64_t hidden = c.dim(x, 2);
-  if (heads < 1 || ShapedType::isDynamic(hidden) || hidden % heads)
+  if (!c.needStatic(x, 2, "the size of a head"))
+    return {};
+  if (heads < 1 || hidden % heads)
     return c.fail("the number of heads does not divide the last dimension"), Value();
   return c.transpose(c.reshape(x, {c.ext(x, 0), c.ext(x, 1), Ext(heads), Ext(hidden / heads)}), {0, 2, 1, 3});
 }
@@ -124,7 +126,9 @@ static void attention(NodeContext &c) {
   if (!h.q || !h.k || !h.v || c.bad)
     return void(c.fail("its shapes do not fit together"));
   int64_t heads = c.dim(h.q, 1), keyHeads = c.dim(h.k, 1);
-  if (ShapedType::isDynamic(heads) || ShapedType::isDynamic(keyHeads) || keyHeads < 1 || heads % keyHeads)
+  if (!c.needStatic(h.q, 1, "the number of heads") || !c.needStatic(h.k, 1, "the number of heads"))
+    return;
+  if (keyHeads < 1 || heads % keyHeads)
     return void(c.fail("expected the heads of keys to divide those of queries"));
   h.groups = heads / keyHeads;
   double scale = c.attrFloat("scale", 0), cap = c.attrFloat("softcap", 0);
@@ -158,7 +162,9 @@ static void rotaryEmbedding(NodeContext &c) {
   // (B, S, H, D) from here on.
   if (flat) {
     int64_t heads = c.attrInt("num_heads", 0), hidden = c.dim(x, 2);
-    if (heads < 1 || ShapedType::isDynamic(hidden) || hidden % heads)
+    if (!c.needStatic(x, 2, "the size of a head"))
+      return;
+    if (heads < 1 || hidden % heads)
       return void(c.fail("'num_heads' does not divide the last dimension"));
     x = c.reshape(x, {original[0], original[1], Ext(heads), Ext(hidden / heads)});
   } else {
@@ -167,7 +173,9 @@ static void rotaryEmbedding(NodeContext &c) {
   int64_t size = c.dim(x, 3), rotated = c.attrInt("rotary_embedding_dim", 0);
   if (rotated == 0)
     rotated = size;
-  if (ShapedType::isDynamic(size) || rotated < 2 || rotated % 2 || rotated > size)
+  if (!c.needStatic(x, 3, "the number of rotated elements"))
+    return;
+  if (rotated < 2 || rotated % 2 || rotated > size)
     return void(c.fail("expected an even number of rotated elements, at most the head's"));
   int64_t half = rotated / 2;
   auto table = [&](Value v) {

@@ -193,6 +193,13 @@ int64_t NodeContext::dim(Value v, int64_t i) {
   return tt(v).getDimSize(i);
 }
 
+bool NodeContext::needStatic(Value v, int64_t i, StringRef what) {
+  if (!ShapedType::isDynamic(dim(v, i)))
+    return !bad;
+  fail("a dynamic extent " + Twine(i) + " is not supported here: " + what + " depends on it");
+  return false;
+}
+
 Ext NodeContext::ext(Value v, int64_t i) {
   int64_t size = dim(v, i);
   return ShapedType::isDynamic(size) ? Ext(importer.dimValue(v, i)) : Ext(size);

@@ -83,6 +83,8 @@ public:
   int64_t dim(Value v, int64_t i);
   Type elem(Value v) const { return v ? tt(v).getElementType() : Type(); }
   Type elem(DataType type) const { return elementType(type, b.getContext()); }
+  /// Extent `i` of `v` is static, or fails: `what` depends on it.
+  bool needStatic(Value v, int64_t i, StringRef what);
   bool allStatic(Value v) const { return v && tt(v).hasStaticShape(); }
   /// Extent `i` as an operand may be asked for it; derived from the leaf's inputs where that is possible.
   Ext ext(Value v, int64_t i);

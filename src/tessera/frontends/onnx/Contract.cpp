@@ -225,12 +225,12 @@ static std::optional<Ints> kernelOf(NodeContext &c, Value x, Value w) {
   }
   Ints kernel(c.tt(w).getShape().drop_front(2));
   Ints stated = c.attrInts("kernel_shape");
-  if (!stated.empty() && stated != kernel) {
-    c.fail("kernel_shape differs from the weights' extents");
-    return std::nullopt;
-  }
   if (llvm::any_of(c.tt(w).getShape(), ShapedType::isDynamic)) {
     c.fail("weights of dynamic extents are not supported");
+    return std::nullopt;
+  }
+  if (!stated.empty() && stated != kernel) {
+    c.fail("kernel_shape differs from the weights' extents");
     return std::nullopt;
   }
   return kernel;

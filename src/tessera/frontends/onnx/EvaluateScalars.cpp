@@ -16,6 +16,17 @@ std::optional<Scalar> Evaluator::apply(StringRef op, const Scalar &a, const Scal
       return scalar(c.sub(ext(a), ext(b)));
     if (op == "Mul")
       return scalar(c.mul(ext(a), ext(b)));
+    if (op == "Min")
+      return scalar(c.min(ext(a), ext(b)));
+    if (op == "Max")
+      return scalar(c.max(ext(a), ext(b)));
+    // The divisor's sign, which is positive.
+    if (op == "Mod" && !b.dynamic && b.i > 0 && (!c.attrInt("fmod", 0) || isNatural(a.dynamic)))
+      return scalar(c.sub(ext(a), c.mul(c.floordiv(ext(a), ext(b)), ext(b))));
+    // Quotients are rounded towards zero.
+    if (op == "Div" && !b.dynamic && b.i > 0 && !isNatural(a.dynamic))
+      return scalar(c.sub(c.floordiv(c.max(ext(a), Ext(0)), ext(b)),
+                          c.floordiv(c.max(c.sub(Ext(0), ext(a)), Ext(0)), ext(b))));
     if (op == "Div" && !b.dynamic && b.i > 0)
       return scalar(c.floordiv(ext(a), ext(b)));
     return std::nullopt;
@@ -108,10 +119,10 @@ std::optional<bool> Evaluator::compareScalars(StringRef op, const Scalar &a, con
   if (a.dynamic || b.dynamic) {
     if (a.dynamic == b.dynamic)
       return op == "Equal" || op.ends_with("OrEqual");
-    // An extent is never negative.
-    if (a.dynamic && !b.dynamic && b.i < 0)
+    // An extent is never negative; a difference of two may be.
+    if (a.dynamic && !b.dynamic && b.i < 0 && isNatural(a.dynamic))
       return op == "Greater" || op == "GreaterOrEqual";
-    if (b.dynamic && !a.dynamic && a.i < 0)
+    if (b.dynamic && !a.dynamic && a.i < 0 && isNatural(b.dynamic))
       return op == "Less" || op == "LessOrEqual";
     return std::nullopt;
   }
@@ -156,11 +167,13 @@ bool Evaluator::compare(StringRef op) {
 bool Evaluator::unary(StringRef op) {
   static const llvm::StringSet<> names = {"Not",        "Neg",  "Abs",  "Floor", "Ceil", "Sqrt",
                                           "Reciprocal", "Relu", "Sign", "Exp",   "Log",  "Round"};
-  if (!names.contains(op) || !allStatic())
+  if (!names.contains(op) || (!allStatic() && op != "Neg"))
     return false;
   Known r = *in[0];
   for (Scalar &s : r.elements) {
-    if (isFloat(r.type)) {
+    if (s.dynamic)
+      s = scalar(c.sub(Ext(0), ext(s)));
+    else if (isFloat(r.type)) {
       s.f = op == "Neg"          ? -s.f
             : op == "Abs"        ? std::fabs(s.f)
             : op == "Floor"      ? std::floor(s.f)

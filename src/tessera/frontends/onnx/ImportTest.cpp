@@ -374,3 +374,33 @@ TEST_F(OnnxImport, ManyProblemsAreCounted) {
   ASSERT_EQ(result.problems.size(), 51u);
   EXPECT_EQ(result.problems.back(), "… and 10 more");
 }
+
+TEST_F(OnnxImport, ExtentsThatDecideRanksOrSizesAreNamed) {
+  Proto gather = Proto()
+                     .add(11, valueProto("x", {2, 3}))
+                     .add(11, typedValue("i", 7, {4, -1}))
+                     .add(1, nodeProto("GatherND", "pick", {"x", "i"}, {"y"}))
+                     .add(12, typedValue("y", 1, {}));
+  expectProblem(modelProto(gather), {"node 'pick'", "a dynamic extent 1 is not supported here",
+                                     "the number of coordinates depends on it"});
+  Proto conv =
+      Proto()
+          .add(11, valueProto("x", {1, 1, 4, 4}))
+          .add(11, typedValue("w", 1, {1, 1, 3, -1}))
+          .add(1, nodeProto("Conv", "layer", {"x", "w"}, {"y"}).add(5, intsAttr("kernel_shape", {3, 3})))
+          .add(12, typedValue("y", 1, {}));
+  expectProblem(modelProto(conv), {"node 'layer'", "weights of dynamic extents are not supported"});
+}
+
+TEST_F(OnnxImport, DifferencesOfExtentsMayBeNegative) {
+  // The extent minus three is not known to be above -1: the comparison stays.
+  Proto graph = Proto()
+                    .add(11, typedValue("x", 1, {-1}))
+                    .add(5, intTensor("three", {3}))
+                    .add(5, intTensor("minus", {-1}))
+                    .add(1, nodeProto("Shape", "extent", {"x"}, {"s"}))
+                    .add(1, nodeProto("Sub", "less", {"s", "three"}, {"d"}))
+                    .add(1, nodeProto("Greater", "compare", {"d", "minus"}, {"y"}))
+                    .add(12, typedValue("y", 9, {1}));
+  expectText(modelProto(graph), {"nn.binary gt"});
+}

@@ -20,7 +20,15 @@ static void gatherElements(NodeContext &c) {
     c.set(0, c.one<nn::GatherElementsOp>(x, c.v(1), uint64_t(*axis)), c.type(0));
 }
 
+// How many coordinates each index has decides ranks.
+static bool needCoordinates(NodeContext &c, Value indices) {
+  return !c.bad &&
+         (c.rank(indices) == 0 || c.needStatic(indices, c.rank(indices) - 1, "the number of coordinates"));
+}
+
 static void gatherNd(NodeContext &c) {
+  if (!needCoordinates(c, c.v(1)))
+    return;
   c.set(0, c.one<nn::GatherNdOp>(c.v(0), c.v(1), uint64_t(c.attrInt("batch_dims", 0))), c.type(0));
 }
 
@@ -44,6 +52,8 @@ static void scatterElements(NodeContext &c) {
 }
 
 static void scatterNd(NodeContext &c) {
+  if (!needCoordinates(c, c.v(1)))
+    return;
   if (std::optional<nn::ScatterKind> kind = scatterKind(c))
     c.set(0, c.one<nn::ScatterNdOp>(*kind, c.v(0), c.v(1), c.v(2), isUnsigned(c.type(0))), c.type(0));
 }

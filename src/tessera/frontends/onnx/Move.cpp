@@ -243,8 +243,18 @@ static bool sliceDynamic(NodeContext &c, DynamicSlice &slice, Value x, int64_t a
   }
   // A place inside, or the end.
   auto place = [&](Scalar s) -> Ext {
-    if (s.dynamic)
-      return c.min(Ext(s.dynamic), extent);
+    if (s.dynamic) {
+      Ext at(s.dynamic);
+      // One that counts from the end may lie before the front.
+      if (!isNatural(s.dynamic)) {
+        Value negative =
+            arith::CmpIOp::create(c.b, c.loc, arith::CmpIPredicate::slt, s.dynamic, c.index(Ext(0)));
+        at = c.max(Ext(arith::SelectOp::create(c.b, c.loc, negative, c.index(c.add(at, extent)), s.dynamic)
+                           .getResult()),
+                   Ext(0));
+      }
+      return c.min(at, extent);
+    }
     if (s.i >= far)
       return extent;
     if (s.i <= -far)

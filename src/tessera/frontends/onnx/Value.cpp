@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tessera/frontends/onnx/Value.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -130,4 +133,21 @@ TypedAttr onnximport::denseAttr(RankedTensorType type, ArrayRef<char> bytes) {
     return DenseElementsAttr::getFromRawBuffer(type, bytes);
   return DenseResourceElementsAttr::get(
       type, "onnx", HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 64, /*dataIsMutable=*/false));
+}
+
+bool onnximport::isNatural(Value v) {
+  if (std::optional<int64_t> n = getConstantIntValue(v))
+    return *n >= 0;
+  Operation *def = v.getDefiningOp();
+  if (!def)
+    return false;
+  if (isa<tensor::DimOp>(def))
+    return true;
+  if (auto larger = dyn_cast<arith::MaxSIOp>(def))
+    return isNatural(larger.getLhs()) || isNatural(larger.getRhs());
+  if (auto choice = dyn_cast<arith::SelectOp>(def))
+    return isNatural(choice.getTrueValue()) && isNatural(choice.getFalseValue());
+  return isa<arith::AddIOp, arith::MulIOp, arith::FloorDivSIOp, arith::CeilDivSIOp, arith::DivSIOp,
+             arith::MinSIOp>(def) &&
+         llvm::all_of(def->getOperands(), isNatural);
 }

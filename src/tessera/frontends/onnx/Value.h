@@ -85,6 +85,10 @@ struct Ext {
 };
 using Exts = SmallVector<Ext>;
 
+/// An index that is never negative, as far as its arithmetic says so: extents are not, their differences may
+/// be.
+bool isNatural(Value index);
+
 /// A type as an attribute that arith.constant takes; bytes are as Tensor holds them, sub-byte types unpacked.
 TypedAttr denseAttr(RankedTensorType type, ArrayRef<char> bytes);
 
