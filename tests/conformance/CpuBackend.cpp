@@ -7,7 +7,6 @@
 #include "tessera/base/ElementType.h"
 #include "tessera/base/File.h"
 #include "tessera/base/Npy.h"
-#include "tessera/runtime.h"
 
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
@@ -43,38 +42,21 @@ FailureOr<std::string> conformance::installModule(Session &session, ModuleOp mod
   return writer.bytes();
 }
 
-namespace {
-/// Frees what the C interface hands out.
-struct Handles {
-  tsr_module *module = nullptr;
-  tsr_program *program = nullptr;
-  std::vector<tsr_buffer *> buffers;
-  ~Handles() {
-    for (tsr_buffer *b : buffers)
-      if (b)
-        tsr_buffer_free(b);
-    if (program)
-      tsr_program_free(program);
-    if (module)
-      tsr_module_free(module);
-  }
-};
-} // namespace
-
 static std::string deviceList(const BackendOptions &options) {
   return options.device == "cpu" ? "cpu" : options.device + ",cpu";
 }
 
-static FailureOr<std::vector<oracle::Array>> runHere(const std::string &bytes, dfg::GraphOp graph,
-                                                     ArrayRef<oracle::Array> inputs,
-                                                     const BackendOptions &options) {
-  auto fail = [&](const Twine &what) -> FailureOr<std::vector<oracle::Array>> {
-    llvm::errs() << what << ": " << tsr_last_error() << "\n";
-    return failure();
-  };
-  Handles h;
-  if (tsr_module_load_memory(bytes.data(), bytes.size(), &h.module))
-    return fail("load");
+OpenProgram::~OpenProgram() {
+  if (program)
+    tsr_program_free(program);
+  if (module)
+    tsr_module_free(module);
+}
+
+std::string OpenProgram::open(const std::string &installed, dfg::GraphOp graph,
+                              const BackendOptions &options) {
+  if (tsr_module_load_memory(installed.data(), installed.size(), &module))
+    return std::string("load: ") + tsr_last_error();
   tsr_options open;
   tsr_options_init(&open);
   open.threads = options.threads;
@@ -83,27 +65,35 @@ static FailureOr<std::vector<oracle::Array>> runHere(const std::string &bytes, d
                                              : TSR_POLICY_STATIC;
   std::string devices = deviceList(options);
   open.devices = devices.c_str();
-  if (tsr_program_open(h.module, graph.getSymName().str().c_str(), &open, &h.program))
-    return fail("open");
-  std::vector<tsr_buffer *> in;
+  if (tsr_program_open(module, graph.getSymName().str().c_str(), &open, &program))
+    return std::string("open: ") + tsr_last_error();
+  types.assign(graph.getResultTypes().begin(), graph.getResultTypes().end());
+  return "";
+}
+
+std::string OpenProgram::run(ArrayRef<oracle::Array> inputs, std::vector<oracle::Array> &results) {
+  std::vector<tsr_buffer *> in, out(types.size(), nullptr);
+  llvm::scope_exit release([&] {
+    for (auto *list : {&in, &out})
+      for (tsr_buffer *buffer : *list)
+        if (buffer)
+          tsr_buffer_free(buffer);
+  });
+  auto fail = [](const char *what) { return std::string(what) + ": " + tsr_last_error(); };
   for (const oracle::Array &a : inputs) {
     std::optional<ElementType> type = typeOf(a.elementType);
     tsr_buffer *buffer = nullptr;
     void *memory = nullptr;
     if (!type || tsr_buffer_create(static_cast<tsr_type>(*type), a.shape.size(), a.shape.data(), &buffer))
       return fail("input");
-    h.buffers.push_back(buffer);
     in.push_back(buffer);
     if (tsr_buffer_map(buffer, TSR_WRITE, &memory))
       return fail("map");
     std::memcpy(memory, a.bytes.data(), a.bytes.size());
   }
-  std::vector<tsr_buffer *> out(graph.getResultTypes().size(), nullptr);
-  if (tsr_run(h.program, in.data(), in.size(), out.data(), out.size()))
+  if (tsr_run(program, in.data(), in.size(), out.data(), out.size()))
     return fail("run");
-  std::vector<oracle::Array> results;
-  for (auto [buffer, type] : llvm::zip(out, graph.getResultTypes())) {
-    h.buffers.push_back(buffer);
+  for (auto [buffer, type] : llvm::zip(out, types)) {
     oracle::Array a;
     a.elementType = getElementTypeOrSelf(type);
     const int64_t *shape = tsr_buffer_shape(buffer);
@@ -115,7 +105,21 @@ static FailureOr<std::vector<oracle::Array>> runHere(const std::string &bytes, d
     a.bytes.assign(data, data + tsr_buffer_bytes(buffer));
     results.push_back(std::move(a));
   }
-  return results;
+  return "";
+}
+
+static FailureOr<std::vector<oracle::Array>> runHere(const std::string &bytes, dfg::GraphOp graph,
+                                                     ArrayRef<oracle::Array> inputs,
+                                                     const BackendOptions &options) {
+  OpenProgram program;
+  std::vector<oracle::Array> results;
+  std::string error = program.open(bytes, graph, options);
+  if (error.empty())
+    error = program.run(inputs, results);
+  if (error.empty())
+    return results;
+  llvm::errs() << error << "\n";
+  return failure();
 }
 
 // Everything goes through files in a folder that is removed again.

@@ -5,6 +5,7 @@
 
 #include "tessera/driver/Compiler.h"
 #include "tessera/oracle/Oracle.h"
+#include "tessera/runtime.h"
 
 namespace tessera::conformance {
 
@@ -19,6 +20,22 @@ struct BackendOptions {
 
 /// Compiles and installs a module that has not been through the stage `graph`. Returns the file's content.
 FailureOr<std::string> installModule(Session &session, ModuleOp module, const BackendOptions &options);
+
+/// An installed program that was opened in this process: may be launched many times.
+class OpenProgram {
+public:
+  OpenProgram() = default;
+  OpenProgram(const OpenProgram &) = delete;
+  ~OpenProgram();
+  /// Both return "" or the runtime's error.
+  std::string open(const std::string &installed, dfg::GraphOp graph, const BackendOptions &options);
+  std::string run(ArrayRef<oracle::Array> inputs, std::vector<oracle::Array> &results);
+
+private:
+  tsr_module *module = nullptr;
+  tsr_program *program = nullptr;
+  SmallVector<Type> types;
+};
 
 /// Runs one graph of an installed program. Prints the runtime's error on failure. `stopped` becomes true when
 /// an emulator met a fault of its own (QEMU 7.2 asserts on RISC-V's vector conversions with a static rounding
