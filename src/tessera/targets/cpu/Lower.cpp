@@ -16,13 +16,39 @@
 using namespace tessera;
 using namespace tessera::cpu;
 
+// The innermost dimensions of two buffers that lie behind each other in both as one, so that a copy runs over
+// long pieces instead of a nest of short loops; all others stay.
+static SmallVector<ReassociationIndices> joinInnermost(MemRefType a, MemRefType b) {
+  SmallVector<ReassociationIndices> best;
+  for (int64_t from = a.getRank() - 2; from >= 0; --from) {
+    SmallVector<ReassociationIndices> groups;
+    for (int64_t d = 0; d < a.getRank(); ++d)
+      if (d > from)
+        groups.back().push_back(d);
+      else
+        groups.push_back({d});
+    if (!memref::CollapseShapeOp::isGuaranteedCollapsible(a, groups) ||
+        !memref::CollapseShapeOp::isGuaranteedCollapsible(b, groups))
+      break;
+    best = std::move(groups);
+  }
+  return best;
+}
+
 // memref.copy → linalg.copy, hence loops: the LLVM lowering of a strided copy would call a library.
 static void copiesToLinalg(ModuleOp module) {
   SmallVector<memref::CopyOp> copies;
   module.walk([&](memref::CopyOp op) { copies.push_back(op); });
   for (memref::CopyOp copy : copies) {
     OpBuilder b(copy);
-    linalg::CopyOp::create(b, copy.getLoc(), copy.getSource(), copy.getTarget());
+    Value from = copy.getSource(), to = copy.getTarget();
+    SmallVector<ReassociationIndices> groups =
+        joinInnermost(cast<MemRefType>(from.getType()), cast<MemRefType>(to.getType()));
+    if (!groups.empty()) {
+      from = memref::CollapseShapeOp::create(b, copy.getLoc(), from, groups);
+      to = memref::CollapseShapeOp::create(b, copy.getLoc(), to, groups);
+    }
+    linalg::CopyOp::create(b, copy.getLoc(), from, to);
     copy.erase();
   }
 }

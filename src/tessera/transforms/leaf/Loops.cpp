@@ -2,27 +2,38 @@
 // Rewrites of the loops inside a kernel: unrolling and splitting off borders (Rewrites.h).
 #include "tessera/transforms/leaf/Rewrites.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace tessera;
 
+// Operations as the code generator will see them: a function of the math dialect becomes some twenty.
 static int64_t countOps(Operation *root) {
+  constexpr int64_t opsOfFunction = 20;
   int64_t count = 0;
-  root->walk([&](Operation *) { ++count; });
+  root->walk([&](Operation *op) { count += isa<math::MathDialect>(op->getDialect()) ? opsOfFunction : 1; });
   return count;
 }
 
 unsigned leaf::unrollConstantLoops(Operation *root, int64_t maxTrip, int64_t maxOps) {
+  // A kernel with many loops must not become as many times the most that one may add.
+  constexpr int64_t loopsOfKernel = 4;
+  int64_t left = loopsOfKernel * maxOps;
   unsigned unrolled = 0;
   SmallVector<scf::ForOp> loops;
   root->walk([&](scf::ForOp loop) { loops.push_back(loop); }); // post-order: innermost first
   for (scf::ForOp loop : loops) {
     std::optional<APInt> trip = loop.getStaticTripCount();
-    if (!trip || trip->getSExtValue() > maxTrip || trip->getSExtValue() * countOps(loop) > maxOps)
+    if (!trip || trip->getSExtValue() > maxTrip)
       continue;
-    if (succeeded(loopUnrollFull(loop)))
+    int64_t before = countOps(loop), after = trip->getSExtValue() * before;
+    if (after > maxOps || after - before > left)
+      continue;
+    if (succeeded(loopUnrollFull(loop))) {
+      left -= after - before;
       ++unrolled;
+    }
   }
   return unrolled;
 }

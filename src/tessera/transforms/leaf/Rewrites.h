@@ -34,7 +34,8 @@ FailureOr<scf::ForallOp> chunkReduction(RewriterBase &rewriter, linalg::GenericO
                                         std::string &why);
 
 /// Unrolls the loops under `root` that run a constant number of times, innermost first, while a loop's body
-/// stays below `maxOps` operations. Returns how many were unrolled.
+/// stays below `maxOps` operations and all together add at most four times as many. Returns how many were
+/// unrolled.
 unsigned unrollConstantLoops(Operation *root, int64_t maxTrip, int64_t maxOps);
 
 /// Unrolls the innermost loops under `root` by a factor; a loop for what is left follows. Returns how many.

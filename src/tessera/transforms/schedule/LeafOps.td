@@ -146,8 +146,9 @@ def PeelRestOp : LeafRewriteOp<"peel_rest"> {
 def UnrollConstantLoopsOp : LeafChangeOp<"unroll_constant_loops"> {
   let summary = "fully unroll the short loops of a kernel that run a constant number of times";
   let description = [{
-    Innermost first, while a loop runs at most `max_trip` times and its unrolled body stays below `max_ops`
-    operations.
+    Innermost first, while a loop runs at most `max_trip` times, its unrolled body stays below `max_ops`
+    operations, and all loops of the kernel together add at most four times as many. A function of the `math`
+    dialect counts as twenty.
 
     Before:
     ```mlir

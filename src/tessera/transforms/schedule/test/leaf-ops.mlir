@@ -212,3 +212,54 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+// Each of the eight loops adds 15 operations, and all together may add four times 24.
+// CHECK-LABEL: func.func @many
+// CHECK-COUNT-2: scf.for
+// CHECK-NOT: scf.for
+module attributes {transform.with_named_sequence} {
+  func.func @many(%m: memref<8x4xf32>, %v: f32) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    %r = arith.constant 2 : index
+    scf.for %i = %c0 to %c4 step %c1 { memref.store %v, %m[%c0, %i] : memref<8x4xf32> memref.store %v, %m[%r, %i] : memref<8x4xf32> memref.store %v, %m[%i, %r] : memref<8x4xf32> }
+    scf.for %i = %c0 to %c4 step %c1 { memref.store %v, %m[%c0, %i] : memref<8x4xf32> memref.store %v, %m[%r, %i] : memref<8x4xf32> memref.store %v, %m[%i, %r] : memref<8x4xf32> }
+    scf.for %i = %c0 to %c4 step %c1 { memref.store %v, %m[%c0, %i] : memref<8x4xf32> memref.store %v, %m[%r, %i] : memref<8x4xf32> memref.store %v, %m[%i, %r] : memref<8x4xf32> }
+    scf.for %i = %c0 to %c4 step %c1 { memref.store %v, %m[%c0, %i] : memref<8x4xf32> memref.store %v, %m[%r, %i] : memref<8x4xf32> memref.store %v, %m[%i, %r] : memref<8x4xf32> }
+    scf.for %i = %c0 to %c4 step %c1 { memref.store %v, %m[%c0, %i] : memref<8x4xf32> memref.store %v, %m[%r, %i] : memref<8x4xf32> memref.store %v, %m[%i, %r] : memref<8x4xf32> }
+    scf.for %i = %c0 to %c4 step %c1 { memref.store %v, %m[%c0, %i] : memref<8x4xf32> memref.store %v, %m[%r, %i] : memref<8x4xf32> memref.store %v, %m[%i, %r] : memref<8x4xf32> }
+    scf.for %i = %c0 to %c4 step %c1 { memref.store %v, %m[%c0, %i] : memref<8x4xf32> memref.store %v, %m[%r, %i] : memref<8x4xf32> memref.store %v, %m[%i, %r] : memref<8x4xf32> }
+    scf.for %i = %c0 to %c4 step %c1 { memref.store %v, %m[%c0, %i] : memref<8x4xf32> memref.store %v, %m[%r, %i] : memref<8x4xf32> memref.store %v, %m[%i, %r] : memref<8x4xf32> }
+    return
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    transform.tessera.unroll_constant_loops %root {max_ops = 24} : !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+// A function of the math dialect counts as twenty operations: 4 * (20 + 4) are too many.
+// CHECK-LABEL: func.func @functions
+// CHECK: scf.for
+module attributes {transform.with_named_sequence} {
+  func.func @functions(%m: memref<4xf32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    scf.for %i = %c0 to %c4 step %c1 {
+      %v = memref.load %m[%i] : memref<4xf32>
+      %e = math.exp %v : f32
+      memref.store %e, %m[%i] : memref<4xf32>
+    }
+    return
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    transform.tessera.unroll_constant_loops %root {max_ops = 64} : !transform.any_op
+    transform.yield
+  }
+}
