@@ -137,6 +137,11 @@ static bool widensForReaders(Operation *op) {
 }
 
 bool Partitioner::mayJoin(Operation *op, const Group &group) const {
+  // Beyond so many operations one pass over memory less is worth little, and each of the compiler's steps
+  // would have to cope with a kernel of any size.
+  constexpr size_t mostOps = 128;
+  if (group.ops.size() >= mostOps)
+    return false;
   if (group.wiring || group.ops.back()->getNumResults() != 1 || op->getNumResults() != 1)
     return false;
   OpClass kind = classOf(op);

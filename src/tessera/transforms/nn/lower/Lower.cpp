@@ -30,6 +30,11 @@ static bool isCheap(linalg::GenericOp op) {
   return count <= 4;
 }
 
+static int64_t countOps(linalg::GenericOp op) {
+  auto body = op.getBody()->without_terminator();
+  return std::distance(body.begin(), body.end());
+}
+
 // Whether the producer of an operand may move into its consumer: nobody else needs it, and no element is
 // computed more often than before.
 static bool wantsFusion(OpOperand *operand) {
@@ -57,15 +62,32 @@ struct DropEmptyLoops : OpRewritePattern<linalg::GenericOp> {
 
 } // namespace
 
+// Fusing copies both bodies. Small ones are fused first, so that an operation of a long chain is copied
+// as often as there are rounds, not once for each that comes after it.
 static LogicalResult fuse(dfg::NodeOp node) {
-  RewritePatternSet patterns(node.getContext());
-  patterns.add<DropEmptyLoops>(node.getContext());
-  // An extent that is asked of a loop's result would be a second use of it.
-  memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
-  linalg::populateElementwiseOpsFusionPatterns(patterns, wantsFusion);
-  linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
-  tensor::populateReassociativeReshapeFoldingPatterns(patterns);
-  return applyPatternsGreedily(node, std::move(patterns));
+  constexpr int64_t firstSize = 32, growth = 4;
+  bool held = true;
+  for (int64_t most = firstSize; held; most *= growth) {
+    held = false;
+    RewritePatternSet patterns(node.getContext());
+    patterns.add<DropEmptyLoops>(node.getContext());
+    // An extent that is asked of a loop's result would be a second use of it.
+    memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
+    linalg::populateElementwiseOpsFusionPatterns(patterns, [&](OpOperand *operand) {
+      if (!wantsFusion(operand))
+        return false;
+      bool small = countOps(operand->get().getDefiningOp<linalg::GenericOp>()) +
+                       countOps(cast<linalg::GenericOp>(operand->getOwner())) <=
+                   most;
+      held |= !small;
+      return small;
+    });
+    linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+    tensor::populateReassociativeReshapeFoldingPatterns(patterns);
+    if (failed(applyPatternsGreedily(node, std::move(patterns))))
+      return failure();
+  }
+  return success();
 }
 
 // Sums and products over the reduced dimensions of a loop nest may be formed in any order.
