@@ -4,6 +4,7 @@
 
 #include "tessera/transforms/graph/Support.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -20,8 +21,10 @@ public:
       : graph(graph), options(options), os(os), next(next), rewriter(graph.getContext()) {}
 
   void run() {
-    while (fuseEdge(/*recompute=*/false) || fuseEdge(/*recompute=*/true) || fuseSibling())
-      ;
+    fuseEdges(graph.getBody(), /*recompute=*/false);
+    do
+      fuseEdges(graph.getBody(), /*recompute=*/true);
+    while (fuseSiblings(graph.getBody()));
     if (graphHandle.empty())
       return;
     os << "    transform.tessera.simplify " << graphHandle << " : !transform.any_op\n";
@@ -60,17 +63,30 @@ private:
     handles[fused] = made;
   }
 
-  // The first edge, in the graph's order, that is worth fusing.
-  bool fuseEdge(bool recompute) {
-    return graph
-        .walk([&](NodeOp consumer) {
-          for (Value input : consumer.getInputs())
-            if (auto producer = input.getDefiningOp<NodeOp>())
-              if (recompute ? tryRecompute(producer, consumer) : tryDirect(producer, consumer))
-                return WalkResult::interrupt();
-          return WalkResult::advance();
-        })
-        .wasInterrupted();
+  // The first of a node's edges that is worth fusing; null when none is.
+  NodeOp fuseEdge(NodeOp consumer, bool recompute) {
+    for (Value input : consumer.getInputs())
+      if (auto producer = input.getDefiningOp<NodeOp>())
+        if (NodeOp fused = recompute ? tryRecompute(producer, consumer) : tryDirect(producer, consumer))
+          return fused;
+    return {};
+  }
+
+  // All edges that are worth fusing, in the graph's order. What is fused takes its consumer's place, so that
+  // going on from there misses nothing: nothing before it has changed.
+  void fuseEdges(Region &region, bool recompute) {
+    for (Block &block : region)
+      for (Operation *op = block.empty() ? nullptr : &block.front(); op; op = op->getNextNode()) {
+        for (Region &inner : op->getRegions())
+          if (auto node = dyn_cast<NodeOp>(op); node && node.isInternal())
+            fuseEdges(inner, recompute);
+        for (auto node = dyn_cast<NodeOp>(op); node;) {
+          op = node;
+          node = fuseEdge(node, /*recompute=*/false);
+          if (!node && recompute)
+            node = fuseEdge(cast<NodeOp>(op), /*recompute=*/true);
+        }
+      }
   }
 
   // Layers of a network: what belongs together has been decided for the whole of it.
@@ -80,41 +96,41 @@ private:
            });
   }
 
-  bool tryDirect(NodeOp producer, NodeOp consumer) {
+  NodeOp tryDirect(NodeOp producer, NodeOp consumer) {
     if (isLayer(producer) || isLayer(consumer))
-      return false;
+      return {};
     std::string from = producer.getName().str(), into = consumer.getName().str();
     bool reduces = llvm::any_of(consumer.getYields().getAsRange<ResultAttr>(),
                                 [](ResultAttr yield) { return yield.isReduction(); });
     Refusal no;
     FailureOr<NodeOp> fused = fuseProducer(rewriter, producer, consumer, FuseOptions(), no);
     if (failed(fused))
-      return false;
+      return {};
     record("'" + into + "' " + (reduces ? "reduces" : "reads only its own element of") + " what '" + from +
                "' makes",
            "fuse_nodes", " into ", from, into, "", fused->getName());
-    return true;
+    return *fused;
   }
 
-  bool tryRecompute(NodeOp producer, NodeOp consumer) {
+  NodeOp tryRecompute(NodeOp producer, NodeOp consumer) {
     if (isLayer(producer) || isLayer(consumer))
-      return false;
+      return {};
     std::string from = producer.getName().str(), into = consumer.getName().str();
     Refusal no;
     FailureOr<double> cost = recomputeCost(producer, consumer, no);
     if (failed(cost) || *cost > options.maxRecompute)
-      return false;
+      return {};
     FailureOr<NodeOp> fused =
         fuseProducer(rewriter, producer, consumer, FuseOptions{true, options.maxRecompute}, no);
     if (failed(fused))
-      return false;
+      return {};
     std::string attributes, comment;
     llvm::raw_string_ostream(attributes)
         << llvm::format(" {max_cost = %.6e : f64, recompute}", options.maxRecompute);
     llvm::raw_string_ostream(comment) << "computing '" << from << "' again adds " << int64_t(*cost)
                                       << " operations to an instance of '" << into << "'";
     record(comment, "fuse_nodes", " into ", from, into, attributes, fused->getName());
-    return true;
+    return *fused;
   }
 
   // Both read the same tensor element by element, so one pass over it serves both.
@@ -127,27 +143,60 @@ private:
     return false;
   }
 
-  bool fuseSibling() {
+  // The nodes behind this one that read the same elements: the nearest few, for a tensor may have readers
+  // without end.
+  static SmallVector<NodeOp> siblingsOf(NodeOp first) {
+    constexpr unsigned mostSiblings = 16, mostReaders = 256;
+    llvm::SmallSetVector<Operation *, 8> found;
+    for (unsigned i = 0; i < first.getInputs().size(); ++i) {
+      if (first.getPort(i).getMode() != PortMode::Each)
+        continue;
+      for (auto [count, user] : llvm::enumerate(first.getInputs()[i].getUsers())) {
+        if (count == mostReaders)
+          break;
+        if (auto second = dyn_cast<NodeOp>(user); second && user->getBlock() == first->getBlock() &&
+                                                  first->isBeforeInBlock(user) &&
+                                                  shareElements(first, second))
+          found.insert(user);
+      }
+    }
+    SmallVector<NodeOp> siblings;
+    for (Operation *op : found)
+      siblings.push_back(cast<NodeOp>(op));
+    llvm::sort(siblings, [](NodeOp a, NodeOp b) { return a->isBeforeInBlock(b); });
+    siblings.truncate(std::min<size_t>(siblings.size(), mostSiblings));
+    return siblings;
+  }
+
+  bool fuseSiblings(Region &region) {
     if (!options.siblings)
       return false;
-    return graph
-        .walk([&](NodeOp first) {
-          for (Operation *op = first->getNextNode(); op; op = op->getNextNode()) {
-            auto second = dyn_cast<NodeOp>(op);
-            if (!second || !shareElements(first, second))
-              continue;
-            std::string a = first.getName().str(), b = second.getName().str();
-            Refusal no;
-            FailureOr<NodeOp> fused = fuseSiblings(rewriter, first, second, no);
-            if (failed(fused))
-              continue;
-            record("'" + a + "' and '" + b + "' read the same elements", "fuse_siblings", ", ", a, b, "",
-                   fused->getName());
-            return WalkResult::interrupt();
-          }
-          return WalkResult::advance();
-        })
-        .wasInterrupted();
+    bool any = false;
+    for (Block &block : region)
+      for (Operation *op = block.empty() ? nullptr : &block.front(); op;) {
+        auto first = dyn_cast<NodeOp>(op);
+        // What is fused stands where the second did.
+        Operation *next = op->getNextNode();
+        if (first && first.isInternal())
+          for (Region &inner : op->getRegions())
+            any |= fuseSiblings(inner);
+        for (NodeOp second : first ? siblingsOf(first) : SmallVector<NodeOp>()) {
+          std::string a = first.getName().str(), b = second.getName().str();
+          bool isNext = second == next;
+          Refusal no;
+          FailureOr<NodeOp> fused = graph::fuseSiblings(rewriter, first, second, no);
+          if (failed(fused))
+            continue;
+          record("'" + a + "' and '" + b + "' read the same elements", "fuse_siblings", ", ", a, b, "",
+                 fused->getName());
+          any = true;
+          if (isNext)
+            next = *fused;
+          break;
+        }
+        op = next;
+      }
+    return any;
   }
 
   GraphOp graph;

@@ -77,7 +77,7 @@ static FailureOr<NodeOp> fuseDirect(RewriterBase &rewriter, NodeOp producer, Nod
     return failure();
 
   NodeParts parts(rewriter.getFusedLoc({producer.getLoc(), consumer.getLoc()}),
-                  uniqueName(consumer->getBlock(), producer.getName() + "_" + consumer.getName()));
+                  uniqueName(consumer->getBlock(), jointName(producer, consumer)));
   parts.grid = SmallVector<Value>(consumer.getGrid());
   parts.hints = *hints;
   SmallVector<unsigned> fromProducer, fromConsumer(consumer.getInputs().size(), ~0u);
@@ -100,17 +100,14 @@ static FailureOr<NodeOp> fuseDirect(RewriterBase &rewriter, NodeOp producer, Nod
 
   rewriter.setInsertionPoint(consumer);
   NodeOp fused = parts.build(rewriter);
-  rewriter.setInsertionPointToEnd(fused.getBodyBlock());
-  IRMapping map;
-  map.map(producer.getIds(), fused.getIds());
-  for (auto [i, position] : llvm::enumerate(fromProducer))
-    map.map(producer.getInputArgs()[i], fused.getInputArgs()[position]);
-  SmallVector<Value> produced = cloneBody(rewriter, producer, map);
-  map.map(consumer.getIds(), fused.getIds());
+  SmallVector<Value> args(fused.getIds());
+  for (unsigned position : fromProducer)
+    args.push_back(fused.getInputArgs()[position]);
+  SmallVector<Value> produced = moveBody(rewriter, producer, fused, args);
+  args.truncate(fused.getRank());
   for (auto [i, position] : llvm::enumerate(fromConsumer))
-    map.map(consumer.getInputArgs()[i],
-            position == ~0u ? produced[edgeOf(i)->result] : Value(fused.getInputArgs()[position]));
-  SmallVector<Value> yielded = cloneBody(rewriter, consumer, map);
+    args.push_back(position == ~0u ? produced[edgeOf(i)->result] : Value(fused.getInputArgs()[position]));
+  SmallVector<Value> yielded = moveBody(rewriter, consumer, fused, args);
   for (unsigned r : kept)
     yielded.push_back(produced[r]);
   finish(rewriter, fused, yielded);

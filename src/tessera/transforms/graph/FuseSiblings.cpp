@@ -34,7 +34,7 @@ FailureOr<NodeOp> graph::fuseSiblings(RewriterBase &rewriter, NodeOp first, Node
   if (failed(hints) || failed(graph::gather(rewriter, {first, second}, no)))
     return failure();
   NodeParts parts(rewriter.getFusedLoc({first.getLoc(), second.getLoc()}),
-                  uniqueName(second->getBlock(), first.getName() + "_" + second.getName()));
+                  uniqueName(second->getBlock(), jointName(first, second)));
   parts.grid = SmallVector<Value>(second.getGrid());
   parts.hints = *hints;
   NodeOp nodes[] = {first, second};

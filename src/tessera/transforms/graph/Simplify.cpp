@@ -147,13 +147,39 @@ static bool forwardCopies(RewriterBase &rewriter, NodeOp node) {
   return changed;
 }
 
+// The value with the fewest uses of those that a node reads; null when it reads none.
+static Value rarestOperand(NodeOp node) {
+  Value rarest;
+  unsigned fewest = ~0u;
+  for (Value v : node->getOperands()) {
+    unsigned uses = 0;
+    for (auto it = v.use_begin(); it != v.use_end() && uses < fewest; ++it)
+      ++uses;
+    if (uses < fewest) {
+      fewest = uses;
+      rarest = v;
+    }
+  }
+  return rarest;
+}
+
 // Two nodes that do the same to the same operands  →  the first
 static bool mergeDuplicates(RewriterBase &rewriter, NodeOp node) {
   if (llvm::any_of(node.getPorts().getAsRange<PortAttr>(), [](PortAttr port) { return port.isMemory(); }) ||
       node.walk([](StateOp) { return WalkResult::interrupt(); }).wasInterrupted())
     return false;
-  for (Operation *op = node->getBlock()->empty() ? nullptr : &node->getBlock()->front(); op && op != node;
-       op = op->getNextNode()) {
+  // What reads the same operands reads the rarest of them.
+  SmallVector<Operation *> others;
+  if (Value rarest = rarestOperand(node)) {
+    for (Operation *user : rarest.getUsers())
+      if (user->getBlock() == node->getBlock() && user->isBeforeInBlock(node))
+        others.push_back(user);
+    llvm::sort(others, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  } else {
+    for (Operation *op = &node->getBlock()->front(); op != node; op = op->getNextNode())
+      others.push_back(op);
+  }
+  for (Operation *op : others) {
     auto other = dyn_cast<NodeOp>(op);
     if (!other || other->getOperands() != node->getOperands() || other.getRank() != node.getRank() ||
         other->getResultTypes() != node->getResultTypes() || other.getPorts() != node.getPorts() ||

@@ -129,11 +129,26 @@ std::string graph::uniqueName(Block *block, const Twine &base) {
   Operation *graph = block->getParentOp();
   while (!isa<GraphOp>(graph) && graph->getParentOp())
     graph = graph->getParentOp();
-  graph->walk([&](NodeOp node) { taken.insert(node.getName()); });
+  walkNodes(graph, [&](NodeOp node) { taken.insert(node.getName()); });
   std::string name = base.str();
   for (unsigned i = 1; taken.contains(name); ++i)
     name = (base + "_" + Twine(i)).str();
   return name;
+}
+
+std::string graph::jointName(NodeOp first, NodeOp second) {
+  constexpr size_t longest = 80, kept = 40;
+  std::string name = (first.getName() + "_" + second.getName()).str();
+  return name.size() <= longest ? name : (first.getName().take_front(kept) + "_and_more").str();
+}
+
+void graph::walkNodes(Operation *root, function_ref<void(NodeOp)> visit) {
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    auto node = dyn_cast<NodeOp>(op);
+    if (node)
+      visit(node);
+    return node && !node.isInternal() ? WalkResult::skip() : WalkResult::advance();
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -165,6 +180,20 @@ SmallVector<Value> graph::cloneBody(RewriterBase &rewriter, NodeOp leaf, IRMappi
   SmallVector<Value> yielded;
   for (Value value : leaf.getYieldOp().getValues())
     yielded.push_back(map.lookupOrDefault(value));
+  return yielded;
+}
+
+SmallVector<Value> graph::moveBody(RewriterBase &rewriter, NodeOp from, NodeOp to, ValueRange args) {
+  Block *block = from.getBodyBlock();
+  YieldOp yield = from.getYieldOp();
+  SmallVector<Value> yielded(yield.getValues());
+  for (Value &value : yielded)
+    if (auto arg = dyn_cast<BlockArgument>(value); arg && arg.getOwner() == block)
+      value = args[arg.getArgNumber()];
+  rewriter.eraseOp(yield);
+  rewriter.inlineBlockBefore(block, to.getBodyBlock(), to.getBodyBlock()->end(), args);
+  // The old node is to be replaced and may be looked into until then.
+  rewriter.createBlock(&from.getBody());
   return yielded;
 }
 

@@ -50,6 +50,10 @@ private:
   DenseMap<Value, unsigned> position;
 };
 
+/// Moves a leaf's body, without its yield, to the end of another's; `args` replace its arguments. Returns
+/// what the instance would yield. The leaf that is left empty is to be replaced.
+SmallVector<Value> moveBody(RewriterBase &rewriter, dfg::NodeOp from, dfg::NodeOp to, ValueRange args);
+
 /// Copies a leaf's body without its yield; the map holds the block's arguments. `extents` replaces
 /// `dfg.extent` (null: keep; may return null to keep). Returns what the instance would yield.
 SmallVector<Value> cloneBody(RewriterBase &rewriter, dfg::NodeOp leaf, IRMapping &map,
@@ -97,6 +101,12 @@ LogicalResult forNamedNodes(Operation *root, StringRef name,
 
 /// A name that no node of the graph around the block has yet.
 std::string uniqueName(Block *block, const Twine &base);
+
+/// What two nodes become when they are fused; names of many are cut off.
+std::string jointName(dfg::NodeOp first, dfg::NodeOp second);
+
+/// All nodes below `root`, outer ones first, without a look into the bodies of leaves.
+void walkNodes(Operation *root, function_ref<void(dfg::NodeOp)> visit);
 
 /// The memory that a memref stands for: through views and through the ports of nodes to a buffer or an
 /// argument.

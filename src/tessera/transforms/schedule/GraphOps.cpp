@@ -4,6 +4,7 @@
 #include "tessera/transforms/schedule/GraphOps.h"
 
 #include "tessera/transforms/graph/Rewrites.h"
+#include "tessera/transforms/graph/Support.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -112,18 +113,19 @@ static void addOp(SmallVectorImpl<Operation *> &list, Operation *op) {
 Diagnosed MatchNodeOp::apply(transform::TransformRewriter &, transform::TransformResults &results,
                              transform::TransformState &state) {
   SmallVector<Operation *> found;
-  SmallVector<StringRef> names;
   Operation *root = nullptr;
   for (Operation *target : state.getPayloadOps(getRoot())) {
     root = target;
-    target->walk<WalkOrder::PreOrder>([&](NodeOp node) {
-      names.push_back(node.getName());
+    graph::walkNodes(target, [&](NodeOp node) {
       if (getName() ? node.getName() == *getName() : !node.isInternal())
         found.push_back(node);
     });
   }
   if (getName() && found.empty()) {
     Diagnosed diag = emitSilenceableError() << "there is no node '" << *getName() << "'";
+    SmallVector<StringRef> names;
+    for (Operation *target : state.getPayloadOps(getRoot()))
+      graph::walkNodes(target, [&](NodeOp node) { names.push_back(node.getName()); });
     if (root)
       diag.attachNote(root->getLoc()) << "nodes here: " << llvm::join(names, ", ");
     return diag;
