@@ -122,10 +122,10 @@ static LogicalResult runConv(Call &call, ConvOp op) {
     return runKnobConv(call, op);
   const Elements &x = call[op.getX()], &w = call[op.getW()], *bias = call.find(op.getBias());
   ArrayRef<int64_t> spatial = ArrayRef(x.shape).drop_front(2);
-  if (failed(checkSpatial(call, spatial.size())))
-    return failure();
   SmallVector<Window> windows =
       makeWindows(ArrayRef(w.shape).drop_front(2), op.getStrides(), op.getPads(), op.getDilations());
+  if (failed(checkWindows(call, spatial, windows)))
+    return failure();
   Shape shape = {x.shape[0], w.shape[0]};
   for (auto [extent, window] : llvm::zip(spatial, windows))
     shape.push_back(window.places(extent));

@@ -153,6 +153,8 @@ struct Spatial {
 };
 /// An error when there are more than three.
 LogicalResult checkSpatial(const Call &call, size_t count);
+/// The same, and when a window is wider than what it looks at.
+LogicalResult checkWindows(const Call &call, ArrayRef<int64_t> extents, ArrayRef<nn::Window> windows);
 
 //===----------------------------------------------------------------------===//
 // Formats

@@ -169,3 +169,14 @@ LogicalResult oracle::checkSpatial(const Call &call, size_t count) {
     return call.error("has more than 3 spatial dimensions");
   return success();
 }
+
+LogicalResult oracle::checkWindows(const Call &call, ArrayRef<int64_t> extents,
+                                   ArrayRef<nn::Window> windows) {
+  if (failed(checkSpatial(call, extents.size())))
+    return failure();
+  for (auto [extent, window] : llvm::zip(extents, windows))
+    if (window.places(extent) < 1)
+      return call.error("has a window of " + Twine(window.span()) + " elements over " +
+                        Twine(extent + window.low + window.high) + " with pads");
+  return success();
+}

@@ -35,9 +35,9 @@ static int64_t countPadded(const Spatial &s, int64_t place) {
 
 static LogicalResult runPool(Call &call, PoolOp op) {
   const Elements &x = call[op.getX()];
-  if (failed(checkSpatial(call, x.shape.size() - 2)))
-    return failure();
   SmallVector<Window> windows = windowsOf(op);
+  if (failed(checkWindows(call, ArrayRef(x.shape).drop_front(2), windows)))
+    return failure();
   Elements *y = call.make(poolShape(x, windows));
   if (!y)
     return failure();
@@ -70,9 +70,9 @@ static LogicalResult runPool(Call &call, PoolOp op) {
 
 static LogicalResult runMaxPoolIndices(Call &call, MaxPoolIndicesOp op) {
   const Elements &x = call[op.getX()];
-  if (failed(checkSpatial(call, x.shape.size() - 2)))
-    return failure();
   SmallVector<Window> windows = windowsOf(op);
+  if (failed(checkWindows(call, ArrayRef(x.shape).drop_front(2), windows)))
+    return failure();
   Shape shape = poolShape(x, windows);
   Elements *y = call.make(shape, 0), *indices = y ? call.make(shape, 1) : nullptr;
   if (!indices)

@@ -342,6 +342,15 @@ func.func @main() {
   return
 }
 // -----
+// A window that only shows at run time not to fit.
+// ERROR: has a window of 3 elements over 2 with pads
+func.func @main() {
+  %x = arith.constant dense<1.0> : tensor<1x1x2xf32>
+  %v = tensor.cast %x : tensor<1x1x2xf32> to tensor<1x1x?xf32>
+  %0 = nn.pool max %v {dilations = array<i64: 1>, kernel = array<i64: 3>, pads = array<i64: 0, 0>, strides = array<i64: 1>} : tensor<1x1x?xf32> -> tensor<1x1x?xf32>
+  return
+}
+// -----
 // An element that nobody wrote.
 // ERROR: an undefined value is used
 func.func @main() {
