@@ -160,6 +160,8 @@ def judge_case(case, folder, answer):
 
 
 def compare(case, folder, kind, i, said, expected):
+    if not limits.is_judged(case, i):
+        return ""
     if isinstance(expected, str):
         if said or limits.only_onnx_runtime(expected, case, i):
             return ""

@@ -12,6 +12,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import judge
+import limits
 
 TYPES = {"f32": (TensorProto.FLOAT, np.float32), "f64": (TensorProto.DOUBLE, np.float64), "f16": (TensorProto.FLOAT16, np.float16),
          "i8": (TensorProto.INT8, np.int8), "u8": (TensorProto.UINT8, np.uint8), "i16": (TensorProto.INT16, np.int16),
@@ -229,6 +230,8 @@ class Net:
         names = [self.name("v") for _ in range(outputs)]
         proto = helper.make_node(op, [i.name if i else "" for i in inputs], names, name=self.name("n_" + op + "_"), domain=domain, **attributes)
         given = [i for i in [*inputs, *captured] if i is not None]
+        if op in limits.NOT_ON_NOTHING and not all(a.size for i in given for a in i.arrays):
+            raise Reject("nothing to work on")
         results = judge.run_node(proto, given, self.opset, self.launches)
         if isinstance(results, str):
             raise Reject(results)

@@ -76,6 +76,8 @@ def pool(net):
     op = net.pick(["MaxPool", "AveragePool", "LpPool"], [5, 4, 1])
     x = image(net)
     kernel, attributes = window(net, x, dilated=op == "MaxPool" or op == "AveragePool" and net.opset >= 19)
+    if "SAME" in attributes.get("auto_pad", ""):
+        attributes.pop("dilations", None)  # ONNX Runtime pads then as if there were none, and gives fewer elements than the standard says
     if "auto_pad" not in attributes and net.chance(0.3) and (op == "MaxPool" or net.opset >= 19):
         attributes["ceil_mode"] = 1
     if op == "AveragePool" and net.chance(0.4):
