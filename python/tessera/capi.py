@@ -93,7 +93,8 @@ def check(status):
 
 
 def text(value):
-    return value.decode(errors="replace") if value else ""
+    """A name; bytes that are not UTF-8 are kept, as in names of files."""
+    return value.decode(errors="surrogateescape") if value else ""
 
 
 def extents(shape):

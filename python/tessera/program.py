@@ -62,7 +62,7 @@ class Program:
         lib.tsr_options_init(capi.byref(options))
         options.threads, options.profile = threads, int(profile)
         handle = capi.c_void_p()
-        capi.check(lib.tsr_program_load(os.fsencode(path), name.encode() if name else None, capi.byref(options), capi.byref(handle)))
+        capi.check(lib.tsr_program_load(os.fsencode(path), name.encode(errors="surrogateescape") if name else None, capi.byref(options), capi.byref(handle)))
         self._native = handle
         self._free = weakref.finalize(self, lib.tsr_program_free, handle)
         self.name = capi.text(lib.tsr_program_name(handle))

@@ -6,6 +6,7 @@
 #include "Tune.h"
 #include "tessera/base/CachePath.h"
 #include "tessera/base/Diag.h"
+#include "tessera/base/Json.h"
 #include "tessera/driver/Compiler.h"
 #include "tessera/driver/Components.h"
 #include "tessera/driver/Knobs.h"
@@ -317,7 +318,7 @@ void cli::addExplain(CLI::App &app, Action &action) {
         if (!program.ok())
           return fail(program.status().message());
         if (args->knobs) {
-          llvm::outs() << (args->json ? listTunable(*program->module).dump(1) + "\n"
+          llvm::outs() << (args->json ? dumpJson(listTunable(*program->module), 1) + "\n"
                                       : explainKnobs(*program->module));
           return 0;
         }

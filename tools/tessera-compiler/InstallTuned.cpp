@@ -7,6 +7,7 @@
 #include "tessera/base/CpuInfo.h"
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
+#include "tessera/base/Json.h"
 #include "tessera/driver/Components.h"
 #include "tessera/driver/Knobs.h"
 #include "tessera/ir/nn/Nn.h"
@@ -214,9 +215,9 @@ Status cli::installTuned(const std::string &in, const std::string &out, const In
   for (tune::Configuration &c : curve->configurations)
     c.shipped = llvm::is_contained(kept, &c);
   curve->chosen = kept.back()->name;
-  auto meta = nlohmann::json::parse(installed.meta);
+  auto meta = parseJson(installed.meta);
   meta["default"] = curve->programName(*kept.back());
-  installed.meta = meta.dump();
+  installed.meta = dumpJson(meta);
   installed.curve = tune::curveJson(*curve);
   TESSERA_TRY(writeInstalled(installed, out));
   printTable(*curve, out);

@@ -86,7 +86,7 @@ static Status compareCommand(CompareOptions &options) {
   for (size_t i = 0; i < figures.size(); ++i) {
     char figure[32];
     std::snprintf(figure, sizeof figure, std::isinf(figures[i]) ? "\"%g\"" : "%g", figures[i]);
-    json += concat(i ? ", " : "", jsonString(metrics.items()[i].name), ": ", figure);
+    json += concat(i ? ", " : "", quoteJson(metrics.items()[i].name), ": ", figure);
     std::snprintf(figure, sizeof figure, "%g", figures[i]);
     text += concat(metrics.items()[i].name, " ", figure, ", ");
   }

@@ -178,11 +178,11 @@ static Status evalCommand(EvalOptions &options) {
     std::printf("{\"program\": %s, \"data\": %s, \"metric\": \"top-%d\", \"count\": %lld, \"right\": %lld, "
                 "\"percent\": %.4f, \"low\": %.4f, \"high\": %.4f, \"ms_per_sample\": %.6g, "
                 "\"joules_per_sample\": %.6g, \"energy_source\": \"%s\", \"energy_note\": %s%s}\n",
-                jsonString(plan.name).c_str(), jsonString(samples.data.name).c_str(), options.metric.k,
+                quoteJson(plan.name).c_str(), quoteJson(samples.data.name).c_str(), options.metric.k,
                 static_cast<long long>(count), static_cast<long long>(right), rate, 100 * interval.low,
                 100 * interval.high,
                 static_cast<double>(found.nanoseconds) / 1e6 / static_cast<double>(count), joules,
-                found.energy.source(), jsonString(found.energy.note).c_str(), against);
+                found.energy.source(), quoteJson(found.energy.note).c_str(), against);
   else
     std::printf(
         "%s on %s: %lld of %lld right, top-%d %.2f %% (95 %% interval %.2f to %.2f), %s and %s each (energy "

@@ -60,20 +60,19 @@ Status evalJudged(Program &program, const tune::Curve &curve, const DataOptions 
   const int digits = tune::metricDigits(curve.metric);
   auto number = [&](double value) { return formatFixed(value, digits); };
   if (asJson)
-    std::printf("%s\n", nlohmann::ordered_json{{"program", program.plan().name},
-                                               {"data", options.data},
-                                               {"metric", curve.metric},
-                                               {"count", m.count},
-                                               {"quality", m.quality},
-                                               {"low", m.low},
-                                               {"high", m.high},
-                                               {"loss", m.loss},
-                                               {"loss_hi", m.lossHigh},
-                                               {"ms_per_sample", taken.nanoseconds / 1e6},
-                                               {"joules_per_sample", joules},
-                                               {"energy_source", taken.energy.source()},
-                                               {"energy_note", taken.energy.note}}
-                            .dump()
+    std::printf("%s\n", dumpJson(nlohmann::ordered_json{{"program", program.plan().name},
+                                                        {"data", options.data},
+                                                        {"metric", curve.metric},
+                                                        {"count", m.count},
+                                                        {"quality", m.quality},
+                                                        {"low", m.low},
+                                                        {"high", m.high},
+                                                        {"loss", m.loss},
+                                                        {"loss_hi", m.lossHigh},
+                                                        {"ms_per_sample", taken.nanoseconds / 1e6},
+                                                        {"joules_per_sample", joules},
+                                                        {"energy_source", taken.energy.source()},
+                                                        {"energy_note", taken.energy.note}})
                             .c_str());
   else
     std::printf("%s on %s: %s %s on %lld samples (%.0f %% interval %s to %s), %s and %s each (energy %s)\n"

@@ -6,6 +6,7 @@
 #include "Tool.h"
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
+#include "tessera/base/Json.h"
 #include "tessera/runtime/Expr.h"
 
 #include <CLI/CLI.hpp>
@@ -149,7 +150,7 @@ static std::vector<Row> describe(const ProgramPlan &plan, std::span<const int32_
 }
 
 static std::string dotText(const ProgramPlan &plan, const std::vector<Row> &rows) {
-  std::string out = concat("digraph ", jsonString(plan.name),
+  std::string out = concat("digraph ", quoteJson(plan.name),
                            " {\n  rankdir=TB;\n  node [fontname=\"Helvetica\", fontsize=11, shape=box, "
                            "style=\"rounded,filled\", fillcolor=\"#eef3fb\", color=\"#5b7fb4\"];\n"
                            "  edge [fontname=\"Helvetica\", fontsize=9, color=\"#777777\"];\n");
@@ -165,11 +166,11 @@ static std::string dotText(const ProgramPlan &plan, const std::vector<Row> &rows
   };
   for (size_t i = 0; i < plan.inputs.size(); ++i)
     out +=
-        concat("  in", i, " [label=", jsonString(plan.inputs[i].name + "\n" + typeText(plan.inputs[i].value)),
+        concat("  in", i, " [label=", quoteJson(plan.inputs[i].name + "\n" + typeText(plan.inputs[i].value)),
                ", shape=ellipse, fillcolor=\"#f3f9ee\", color=\"#7aa35a\"];\n");
   for (size_t i = 0; i < plan.outputs.size(); ++i)
     out += concat("  out", i,
-                  " [label=", jsonString(plan.outputs[i].name + "\n" + typeText(plan.outputs[i].value)),
+                  " [label=", quoteJson(plan.outputs[i].name + "\n" + typeText(plan.outputs[i].value)),
                   ", shape=ellipse, fillcolor=\"#fdf3e7\", color=\"#c98a3d\"];\n");
   std::map<int32_t, std::string> writer; // Per root: who wrote it last.
   for (size_t i = 0; i < plan.inputs.size(); ++i)
@@ -179,10 +180,10 @@ static std::string dotText(const ProgramPlan &plan, const std::vector<Row> &rows
     std::string label = concat(rows[n].node, "\n", rows[n].device);
     if (rows[n].bestNs)
       label += ", " + formatNanoseconds(static_cast<double>(rows[n].bestNs));
-    out += concat("  n", n, " [label=", jsonString(label), "];\n");
+    out += concat("  n", n, " [label=", quoteJson(label), "];\n");
     for (int32_t v : plan.nodes[n].reads)
       if (auto it = writer.find(root(v)); it != writer.end())
-        out += concat("  ", it->second, " -> n", n, " [label=", jsonString(typeText(v)), "];\n");
+        out += concat("  ", it->second, " -> n", n, " [label=", quoteJson(typeText(v)), "];\n");
     for (int32_t v : plan.nodes[n].writes)
       writer[root(v)] = concat("n", n);
   }
@@ -213,7 +214,7 @@ static Status writeSvg(const std::string &path, const std::string &text) {
 
 static void printScripts(const ModuleMeta &meta, const std::string &program) {
   using Json = nlohmann::json;
-  Json json = Json::parse(meta.json, nullptr, /*allow_exceptions=*/false);
+  Json json = parseJson(meta.json);
   bool any = false;
   auto print = [&](const std::string &where, const Json &text) {
     if (!text.is_string())
@@ -363,19 +364,19 @@ static Status explainProgram(ExplainOptions &options, const Module &module, cons
   }
   if (options.json) {
     std::string out =
-        concat("{\"program\": ", jsonString(plan.name), ", \"segments\": ", plan.segments, ", \"nodes\": [");
+        concat("{\"program\": ", quoteJson(plan.name), ", \"segments\": ", plan.segments, ", \"nodes\": [");
     for (size_t n = 0; n < rows.size(); ++n) {
       const Row &r = rows[n];
-      out += concat(n ? ", " : "", "{\"node\": ", jsonString(r.node), ", \"loc\": ", jsonString(r.loc),
-                    ", \"device\": ", jsonString(r.device), ", \"kernels\": ", jsonString(r.kernels),
-                    ", \"grid\": ", jsonString(r.grid), ", \"note\": ", jsonString(r.note),
+      out += concat(n ? ", " : "", "{\"node\": ", quoteJson(r.node), ", \"loc\": ", quoteJson(r.loc),
+                    ", \"device\": ", quoteJson(r.device), ", \"kernels\": ", quoteJson(r.kernels),
+                    ", \"grid\": ", quoteJson(r.grid), ", \"note\": ", quoteJson(r.note),
                     ", \"cost_us\": ", r.hint);
       if (r.flops > 0)
         out += concat(", \"flops\": ", static_cast<int64_t>(r.flops));
       if (r.bytes > 0)
         out += concat(", \"bytes\": ", static_cast<int64_t>(r.bytes));
       if (!r.layout.empty())
-        out += concat(", \"layout\": ", jsonString(r.layout));
+        out += concat(", \"layout\": ", quoteJson(r.layout));
       if (options.measure)
         out += concat(", \"measured_ns\": ", r.bestNs, ", \"roofline_share\": ", shareOfRoof(r, machine));
       out += "}";

@@ -5,6 +5,7 @@
 #include "Tool.h"
 
 #include "tessera/base/Diag.h"
+#include "tessera/base/Json.h"
 
 #include <nlohmann/json.hpp>
 
@@ -41,7 +42,7 @@ static const Json *findCandidate(const Json &list, const std::string &name) {
 }
 
 void printPortfolio(const std::string &meta, const std::string &program) {
-  Json json = Json::parse(meta, nullptr, /*allow_exceptions=*/false);
+  Json json = parseJson(meta);
   if (!json.is_object() || !json.contains("portfolio") || !json["portfolio"].is_object())
     return;
   std::vector<std::vector<std::string>> table = {

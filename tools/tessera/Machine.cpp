@@ -19,8 +19,8 @@ static Status targetsCommand(bool json) {
   if (json) {
     std::string out = "[";
     for (Device *device : allDevices())
-      out += concat(out.size() > 1 ? ", " : "", "{\"name\": ", jsonString(device->name()),
-                    ", \"description\": ", jsonString(device->info().description),
+      out += concat(out.size() > 1 ? ", " : "", "{\"name\": ", quoteJson(device->name()),
+                    ", \"description\": ", quoteJson(device->info().description),
                     ", \"memory_bytes\": ", device->info().memoryBytes, "}");
     std::printf("%s]\n", out.c_str());
     return Status();

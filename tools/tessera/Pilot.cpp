@@ -89,13 +89,13 @@ Status Pilot::note(double ms, size_t point) {
   char text[160];
   std::snprintf(text, sizeof text, "{\"batch\": %lld, \"ms\": %.4f, \"scale\": %.4f",
                 static_cast<long long>(batches - 1), ms, controller->scale());
-  std::string line = concat(text, ", \"configuration\": ", jsonString(names[point]));
+  std::string line = concat(text, ", \"configuration\": ", quoteJson(names[point]));
   if (timed) {
     std::snprintf(text, sizeof text, ", \"goal_ms\": %.4f", goal.value);
     line += text;
   }
   if (controller->adapted())
-    line += concat(", \"cause\": ", jsonString(controller->adaptations().back().cause),
+    line += concat(", \"cause\": ", quoteJson(controller->adaptations().back().cause),
                    ", \"conditions\": ", monitor->sample(nowNanoseconds()).json());
   line += "}\n";
   if (std::fwrite(line.data(), 1, line.size(), file.get()) != line.size() || std::fflush(file.get()) != 0)

@@ -83,8 +83,8 @@ static std::string profileJson(Program &program) {
   for (size_t n = 0; n < profile.size(); ++n) {
     const NodeProfile &p = profile[n];
     out +=
-        concat(n ? ", " : "", "{\"node\": ", jsonString(program.plan().nodes[n].name),
-               ", \"loc\": ", jsonString(program.plan().nodes[n].loc), ", \"device\": ", jsonString(p.device),
+        concat(n ? ", " : "", "{\"node\": ", quoteJson(program.plan().nodes[n].name),
+               ", \"loc\": ", quoteJson(program.plan().nodes[n].loc), ", \"device\": ", quoteJson(p.device),
                ", \"count\": ", p.count, ", \"total_ns\": ", p.totalNs, ", \"min_ns\": ", p.minNs,
                ", \"flops\": ", formatNumber(p.flops), ", \"bytes\": ", formatNumber(p.bytes),
                ", \"bytes_moved\": ", p.bytesMoved, ", \"retries\": ", p.retries, "}");
@@ -176,11 +176,11 @@ static Status runCommand(RunOptions &options) {
   TESSERA_TRY(writeOutputs(plan, options.outputs, outputs));
   double best = *std::min_element(times.begin(), times.end());
   if (options.json) {
-    std::string out = concat("{\"program\": ", jsonString(plan.name), ", \"runs\": ", times.size(),
+    std::string out = concat("{\"program\": ", quoteJson(plan.name), ", \"runs\": ", times.size(),
                              ", \"best_ms\": ", formatNumber(best / 1e6), ", \"outputs\": [");
     for (size_t i = 0; i < outputs.size(); ++i) {
-      out += concat(i ? ", " : "", "{\"name\": ", jsonString(plan.outputs[i].name),
-                    ", \"type\": ", jsonString(std::string(elementTypeName(outputs[i]->type()))),
+      out += concat(i ? ", " : "", "{\"name\": ", quoteJson(plan.outputs[i].name),
+                    ", \"type\": ", quoteJson(std::string(elementTypeName(outputs[i]->type()))),
                     ", \"shape\": [");
       for (size_t d = 0; d < outputs[i]->shape().size(); ++d)
         out += concat(d ? ", " : "", outputs[i]->shape()[d]);
@@ -272,12 +272,12 @@ static Status benchCommand(BenchOptions &options) {
   double low = times[times.size() / 4], high = times[times.size() * 3 / 4];
   if (!options.json.empty()) {
     std::string text = concat(
-        "{\"program\": ", jsonString(plan.name), ", \"threads\": ", program->threads(),
+        "{\"program\": ", quoteJson(plan.name), ", \"threads\": ", program->threads(),
         ", \"runs\": ", times.size(), ", \"best_ms\": ", formatNumber(best / 1e6),
         ", \"median_ms\": ", formatNumber(median / 1e6), ", \"q1_ms\": ", formatNumber(low / 1e6),
         ", \"q3_ms\": ", formatNumber(high / 1e6), ", \"joules\": ", formatNumber(energy.joules / runs),
-        ", \"energy_source\": \"", energy.source(), "\", \"energy_note\": ", jsonString(energy.note),
-        ", \"cpu\": ", jsonString(cpuInfo().name), "}\n");
+        ", \"energy_source\": \"", energy.source(), "\", \"energy_note\": ", quoteJson(energy.note),
+        ", \"cpu\": ", quoteJson(cpuInfo().name), "}\n");
     if (options.json == "-") {
       std::printf("%s", text.c_str());
       return Status();

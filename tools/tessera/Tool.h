@@ -3,6 +3,7 @@
 // What the subcommands of `tessera` share.
 #pragma once
 
+#include "tessera/base/Json.h"
 #include "tessera/base/Npy.h"
 #include "tessera/runtime/Program.h"
 
@@ -44,8 +45,6 @@ Result<std::pair<std::string, std::string>> splitPair(const std::string &text, c
 std::vector<std::string> splitList(const std::string &text);
 /// Calls of a command: reports a failure on standard error and gives the exit status.
 int finish(const Status &status);
-/// JSON text of a string, with quotes.
-std::string jsonString(const std::string &text);
 
 /// Arithmetic operations and bytes of memory of one launch, as the plan estimates them.
 struct Work {

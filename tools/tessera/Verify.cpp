@@ -6,6 +6,7 @@
 #include "Tool.h"
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
+#include "tessera/base/Json.h"
 #include "tessera/tune/Claims.h"
 #include "tessera/tune/CurveFile.h"
 #include "tessera/tune/Feed.h"
@@ -254,7 +255,7 @@ static Status verifyCommand(const VerifyOptions &options) {
   if (!isJsonAlone)
     printClaims(verified, claims, costs[0].energySource, exact.threads());
   if (!options.json.empty()) {
-    const std::string text = claimsJson(verified, claims, costs, exact.threads()).dump(1) + "\n";
+    const std::string text = dumpJson(claimsJson(verified, claims, costs, exact.threads()), 1) + "\n";
     if (isJsonAlone)
       std::printf("%s", text.c_str());
     else

@@ -5,6 +5,7 @@
 #include "tessera/base/Container.h"
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
+#include "tessera/base/Json.h"
 #include "tessera/base/Trust.h"
 #include "tessera/driver/Components.h"
 #include "tessera/driver/Knobs.h"
@@ -189,7 +190,7 @@ static Status fillContainer(Portable &program, ContainerWriter &writer) {
   nlohmann::json meta = {
       {"tessera", TESSERA_VERSION}, {"source", program.source}, {"graphs", describeGraphs(*program.module)}};
   writer.add("ir", std::move(bytecode));
-  writer.add("meta", meta.dump());
+  writer.add("meta", dumpJson(meta));
   return Status::success();
 }
 
@@ -250,7 +251,7 @@ Result<Portable> tessera::readPortable(Session &session, const std::string &path
   auto meta = file->text("meta");
   if (!meta.ok())
     return meta.status();
-  if (auto json = nlohmann::json::parse(*meta, nullptr, /*allow_exceptions=*/false); json.is_object())
+  if (auto json = parseJson(*meta); json.is_object())
     if (auto source = json.find("source"); source != json.end() && source->is_string())
       program.source = source->get<std::string>();
   // The mapping must live as long as constants point into it.

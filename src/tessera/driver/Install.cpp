@@ -4,6 +4,7 @@
 
 #include "tessera/base/Container.h"
 #include "tessera/base/Diag.h"
+#include "tessera/base/Json.h"
 #include "tessera/driver/Components.h"
 #include "tessera/driver/GraphPlan.h"
 #include "tessera/driver/Knobs.h"
@@ -291,7 +292,9 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
                          {"savedKernels", result.savedKernels}};
   if (options.portfolio)
     meta["portfolio"] = portfolio;
-  result.meta = meta.dump();
+  if (!options.cacheKey.empty())
+    meta["cacheKey"] = options.cacheKey;
+  result.meta = dumpJson(meta);
   return result;
 }
 

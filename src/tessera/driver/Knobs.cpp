@@ -4,6 +4,7 @@
 
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
+#include "tessera/base/Json.h"
 #include "tessera/ir/dfg/DfgKnobs.h"
 #include "tessera/transforms/graph/Rewrites.h"
 #include "tessera/transforms/nn/knobs/Knobs.h"
@@ -36,8 +37,7 @@ static Result<KnobMap> readKnobFile(const std::string &path) {
   if (!file.ok())
     return file.status();
   auto bytes = (*file)->bytes();
-  const char *text = reinterpret_cast<const char *>(bytes.data());
-  nlohmann::json json = nlohmann::json::parse(text, text + bytes.size(), nullptr, /*allow_exceptions=*/false);
+  nlohmann::json json = parseJson({reinterpret_cast<const char *>(bytes.data()), bytes.size()});
   if (json.is_object())
     if (auto inner = json.find("knobs"); inner != json.end() && inner->is_object())
       json = nlohmann::json(*inner);

@@ -5,6 +5,7 @@
 #include "tessera/base/CachePath.h"
 #include "tessera/base/CpuInfo.h"
 #include "tessera/base/File.h"
+#include "tessera/base/Json.h"
 #include "tessera/base/Sha256.h"
 #include "tessera/driver/Components.h"
 
@@ -34,11 +35,9 @@ std::optional<nlohmann::json> MeasureCache::find(const std::string &key) const {
   if (!file.ok())
     return std::nullopt;
   std::span<const std::byte> bytes = (*file)->bytes();
-  const char *text = reinterpret_cast<const char *>(bytes.data());
-  nlohmann::json entry =
-      nlohmann::json::parse(text, text + bytes.size(), nullptr, /*allow_exceptions=*/false);
+  nlohmann::json entry = parseJson({reinterpret_cast<const char *>(bytes.data()), bytes.size()});
   if (!entry.is_object() || !entry.contains("value") || entry.value("key", "") != machine + key ||
-      entry.value("sha256", "") != hashOf(entry["value"].dump()))
+      entry.value("sha256", "") != hashOf(dumpJson(entry["value"])))
     return std::nullopt;
   return entry["value"];
 }
@@ -46,6 +45,6 @@ std::optional<nlohmann::json> MeasureCache::find(const std::string &key) const {
 void MeasureCache::keep(const std::string &key, const nlohmann::json &value) const {
   if (llvm::sys::fs::create_directories(folder()))
     return;
-  nlohmann::json entry = {{"key", machine + key}, {"value", value}, {"sha256", hashOf(value.dump())}};
-  (void)writeFile(pathOf(key), std::string_view(entry.dump(1)));
+  nlohmann::json entry = {{"key", machine + key}, {"value", value}, {"sha256", hashOf(dumpJson(value))}};
+  (void)writeFile(pathOf(key), std::string_view(dumpJson(entry, 1)));
 }

@@ -4,6 +4,7 @@
 #include "tessera/runtime/Module.h"
 #include "tessera/base/CpuInfo.h"
 #include "tessera/base/Diag.h"
+#include "tessera/base/Json.h"
 #include "tessera/base/Trust.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace tessera {
 Result<ModuleMeta> parseMeta(std::string_view text) {
   using Json = nlohmann::json;
   ModuleMeta meta;
-  Json json = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  Json json = parseJson(text);
   if (!json.is_object())
     return fail(StatusCode::Corrupt, "meta: not a JSON object");
   auto readText = [&](const char *key, std::string &out) {

@@ -2,6 +2,7 @@
 #include "tessera/runtime/Monitor.h"
 
 #include "tessera/base/Diag.h"
+#include "tessera/base/Json.h"
 #include "tessera/runtime/SystemFile.h"
 
 #include <algorithm>
@@ -239,7 +240,7 @@ std::string Conditions::json() const {
   put("throttled", throttled);
   put("others", others);
   put("stolen", stolen);
-  return object.dump();
+  return dumpJson(object);
 }
 
 std::string adaptationLine(const Adaptation &adaptation, const Conditions &conditions, double batchMs) {
@@ -250,8 +251,8 @@ std::string adaptationLine(const Adaptation &adaptation, const Conditions &condi
   object["scale"] = std::round(adaptation.scale * 1000) / 1000;
   object["batch_ms"] = std::round(batchMs * 1000) / 1000;
   object["cause"] = adaptation.cause;
-  object["conditions"] = nlohmann::json::parse(conditions.json());
-  return object.dump();
+  object["conditions"] = parseJson(conditions.json());
+  return dumpJson(object);
 }
 
 } // namespace tessera

@@ -2,6 +2,7 @@
 //
 // From the JSON of the section `plan` to data, with every field's type and every index
 // checked. What needs the whole program is checked in PlanCheck.cpp.
+#include "tessera/base/Json.h"
 #include "tessera/runtime/Plan.h"
 
 #include <cmath>
@@ -381,7 +382,7 @@ static ProgramPlan readProgram(Reader &reader, const Json &json) {
 }
 
 Result<Plan> parsePlan(std::string_view text, uint64_t constBytes) {
-  Json json = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  Json json = parseJson(text);
   if (json.is_discarded() || !json.is_object())
     return fail(StatusCode::Corrupt, "plan: not a JSON object");
   Reader reader;

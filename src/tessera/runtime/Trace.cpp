@@ -3,6 +3,7 @@
 // Rings of events, one for each thread, and their JSON.
 #include "tessera/runtime/Trace.h"
 #include "tessera/base/File.h"
+#include "tessera/base/Json.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -86,21 +87,6 @@ void record(std::string_view name, std::string_view category, uint64_t begin, ui
   ring.written.store(slot + 1, std::memory_order_release);
 }
 
-static void appendQuoted(std::string &out, std::string_view text) {
-  out += '"';
-  for (char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += ' ';
-    } else {
-      out += c;
-    }
-  }
-  out += '"';
-}
-
 std::string toJson() {
   Registry &r = registry();
   std::lock_guard<std::mutex> lock(r.mutex);
@@ -112,7 +98,7 @@ std::string toJson() {
     first = false;
     out += concat("{\"ph\": \"M\", \"pid\": 1, \"tid\": ", t,
                   ", \"name\": \"thread_name\", \"args\": {\"name\": ");
-    appendQuoted(out, ring.threadName.empty() ? concat("thread ", t) : ring.threadName);
+    out += quoteJson(ring.threadName.empty() ? concat("thread ", t) : ring.threadName);
     out += "}}";
     uint64_t end = ring.written.load(std::memory_order_acquire);
     uint64_t begin = end > ring.events.size() ? end - ring.events.size() : 0;
@@ -123,9 +109,7 @@ std::string toJson() {
       std::snprintf(numbers, sizeof numbers, ", \"ts\": %.3f, \"dur\": %.3f}",
                     static_cast<double>(from) / 1000, static_cast<double>(e.end - e.begin) / 1000);
       out += concat(",\n{\"ph\": \"X\", \"pid\": 1, \"tid\": ", t, ", \"name\": ");
-      appendQuoted(out, e.name);
-      out += ", \"cat\": ";
-      appendQuoted(out, e.category);
+      out += concat(quoteJson(e.name), ", \"cat\": ", quoteJson(e.category));
       out += numbers;
     }
   }

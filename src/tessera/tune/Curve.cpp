@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tessera/tune/Curve.h"
+#include "tessera/base/Json.h"
 
 #include <algorithm>
 #include <cmath>
@@ -59,31 +60,31 @@ std::string curveJson(const Curve &curve) {
   OrderedJson shapes = OrderedJson::object();
   for (const auto &[input, shape] : curve.shapes)
     shapes[input] = shape;
-  return OrderedJson{{"version", curveVersion},
-                     {"program", curve.program},
-                     {"network", curve.network},
-                     {"metric", curve.metric},
-                     {"data", curve.data},
-                     {"shapes", shapes},
-                     {"numbers", curve.numbers},
-                     {"confidence", curve.confidence},
-                     {"baseline", {{"quality", curve.baselineQuality}, {"n", curve.baselineCount}}},
-                     {"operations", operations},
-                     {"configurations", configurations},
-                     {"chosen", curve.chosen},
-                     {"tuning",
-                      {{"seed", t.seed},
-                       {"images", t.images},
-                       {"validated", t.validated},
-                       {"skip", t.skip},
-                       {"batch", t.batch},
-                       {"profile_s", t.profileSeconds},
-                       {"search_s", t.searchSeconds},
-                       {"validate_s", t.validateSeconds},
-                       {"evaluations", t.evaluations},
-                       {"prediction_error", t.predictionError},
-                       {"scale", t.scale}}}}
-      .dump(1);
+  return dumpJson(OrderedJson{{"version", curveVersion},
+                              {"program", curve.program},
+                              {"network", curve.network},
+                              {"metric", curve.metric},
+                              {"data", curve.data},
+                              {"shapes", shapes},
+                              {"numbers", curve.numbers},
+                              {"confidence", curve.confidence},
+                              {"baseline", {{"quality", curve.baselineQuality}, {"n", curve.baselineCount}}},
+                              {"operations", operations},
+                              {"configurations", configurations},
+                              {"chosen", curve.chosen},
+                              {"tuning",
+                               {{"seed", t.seed},
+                                {"images", t.images},
+                                {"validated", t.validated},
+                                {"skip", t.skip},
+                                {"batch", t.batch},
+                                {"profile_s", t.profileSeconds},
+                                {"search_s", t.searchSeconds},
+                                {"validate_s", t.validateSeconds},
+                                {"evaluations", t.evaluations},
+                                {"prediction_error", t.predictionError},
+                                {"scale", t.scale}}}},
+                  1);
 }
 
 namespace {
@@ -229,7 +230,7 @@ static Configuration readConfiguration(const Fields &fields) {
 }
 
 Result<Curve> parseCurve(std::string_view text) {
-  OrderedJson json = OrderedJson::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  OrderedJson json = parseJson<OrderedJson>(text);
   if (!json.is_object())
     return fail(StatusCode::Corrupt, "curve: not a JSON object");
   std::string error;

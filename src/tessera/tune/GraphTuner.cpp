@@ -2,6 +2,7 @@
 #include "tessera/tune/GraphTuner.h"
 
 #include "tessera/base/File.h"
+#include "tessera/base/Json.h"
 #include "tessera/runtime/Frame.h"
 #include "tessera/runtime/Trace.h"
 #include "tessera/tune/KnobMoves.h"
@@ -157,7 +158,7 @@ Result<std::vector<GraphTuner::Found>> GraphTuner::tryAll(std::span<const KnobMa
   std::vector<Found> found(configurations.size());
   std::vector<KnobMap> missing;
   std::vector<size_t> places;
-  auto idOf = [](const KnobMap &knobs) { return "try " + Json(knobs).dump(); };
+  auto idOf = [](const KnobMap &knobs) { return "try " + dumpJson(Json(knobs)); };
   for (size_t i = 0; i < configurations.size(); ++i)
     if (const Json *old = journal->find(idOf(configurations[i]))) {
       found[i] = {old->at("time_us").get<double>(), old->at("figures").get<std::vector<double>>()};

@@ -2,6 +2,7 @@
 #include "tessera/tune/Journal.h"
 
 #include "tessera/base/File.h"
+#include "tessera/base/Json.h"
 
 #include <cerrno>
 #include <cstring>
@@ -24,7 +25,7 @@ Result<Journal> Journal::open(const std::string &path, const std::string &key) {
     TESSERA_ASSIGN(std::shared_ptr<const MappedFile> old, MappedFile::open(path));
     std::string_view text(reinterpret_cast<const char *>(old->bytes().data()), old->bytes().size());
     for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string_view::npos; begin = end + 1) {
-      Json line = Json::parse(text.substr(begin, end - begin), nullptr, /*allow_exceptions=*/false);
+      Json line = parseJson(text.substr(begin, end - begin));
       if (!line.is_array() || line.size() != 2 || !line[0].is_string())
         break;
       if (begin == 0 && (line[0] != "key" || line[1] != key))
@@ -54,7 +55,7 @@ const Json *Journal::find(const std::string &id) const {
 }
 
 Status Journal::add(const std::string &id, Json value) {
-  const std::string line = Json{id, value}.dump() + "\n";
+  const std::string line = dumpJson(Json{id, value}) + "\n";
   if (std::fwrite(line.data(), 1, line.size(), file.get()) != line.size() || std::fflush(file.get()) != 0)
     return fail(StatusCode::Io, "cannot write '", path, "': ", std::strerror(errno),
                 "; what was measured before is kept there, and the same command goes on from it");

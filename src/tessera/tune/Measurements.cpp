@@ -3,6 +3,7 @@
 
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
+#include "tessera/base/Json.h"
 
 #include <algorithm>
 #include <cmath>
@@ -31,16 +32,16 @@ std::string measurementsJson(const Measurements &measurements) {
                    {"speedup", listOf(cost.speedup)},
                    {"energy_j", listOf(cost.joules)},
                    {"energy_source", cost.energySource}};
-  return Json{{"version", 2},
-              {"program", measurements.program},
-              {"machine", measurements.machine},
-              {"configurations", costs}}
-             .dump(1) +
+  return dumpJson(Json{{"version", 2},
+                       {"program", measurements.program},
+                       {"machine", measurements.machine},
+                       {"configurations", costs}},
+                  1) +
          "\n";
 }
 
 Result<Measurements> parseMeasurements(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json json = parseJson(text);
   const auto is = [](const Json &object, const char *name, bool (Json::*kind)() const noexcept) {
     auto at = object.find(name);
     return at != object.end() && ((*at).*kind)();

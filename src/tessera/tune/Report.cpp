@@ -2,6 +2,7 @@
 //
 // The page is a fixed text around the curve's JSON; a script in it draws. Nothing is loaded from elsewhere.
 #include "tessera/tune/Report.h"
+#include "tessera/base/Json.h"
 
 #include <nlohmann/json.hpp>
 
@@ -112,7 +113,7 @@ Result<std::string> reportPage(const Curve &curve, std::string_view timeline) {
   nlohmann::json lines = nlohmann::json::array();
   for (size_t begin = 0, number = 1; begin < timeline.size(); ++number) {
     const size_t end = std::min(timeline.find('\n', begin), timeline.size());
-    nlohmann::json line = nlohmann::json::parse(timeline.substr(begin, end - begin), nullptr, false);
+    nlohmann::json line = parseJson(timeline.substr(begin, end - begin));
     auto has = [&](const char *name, auto is) { return line.contains(name) && (line[name].*is)(); };
     using Json = nlohmann::json;
     if (!line.is_object() || !has("batch", &Json::is_number) || !has("ms", &Json::is_number) ||
@@ -123,7 +124,7 @@ Result<std::string> reportPage(const Curve &curve, std::string_view timeline) {
     begin = end + 1;
   }
   return concat(head, "const curve=", embedded(curveJson(curve)),
-                ";\nconst timeline=", embedded(lines.dump()), ";\n", script);
+                ";\nconst timeline=", embedded(dumpJson(lines)), ";\n", script);
 }
 
 } // namespace tessera::tune

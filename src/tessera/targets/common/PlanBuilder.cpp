@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // See PlanBuilder.h.
 #include "tessera/targets/common/PlanBuilder.h"
+#include "tessera/base/Json.h"
 
 #include <nlohmann/json.hpp>
 
@@ -150,7 +151,7 @@ std::string Program::json() const {
       j.push_back(o);
     list.push_back(j);
   }
-  return programJson(*this, list).dump();
+  return dumpJson(programJson(*this, list));
 }
 
 std::string tessera::plan::planJson(const std::vector<Program> &programs) {
