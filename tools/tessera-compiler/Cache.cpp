@@ -8,6 +8,7 @@
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
 #include "tessera/driver/Compiler.h"
+#include "tessera/runtime/Module.h"
 
 #include "tessera/frontends/heterocpp/Host.h"
 
@@ -16,27 +17,28 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <cstring>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace tessera;
 using namespace tessera::cli;
 
-static Result<std::string> cachedPath(const std::string &path, const std::string &mode) {
+static Result<CacheEntry> findEntry(const std::string &path, const std::string &mode) {
   auto file = MappedFile::open(path);
   if (!file.ok())
     return file.status();
-  return cachePath((*file)->bytes(), mode);
+  return cacheEntry((*file)->bytes(), mode);
 }
 
-// Makes the installed program for `in` unless the cache has it.
-static int installCached(const std::string &in, const std::string &cached, const std::string &mode) {
-  if (fileExists(cached))
+// Makes the installed program for `in` unless the cache has it, unharmed.
+static int installCached(const std::string &in, const CacheEntry &cached, const std::string &mode) {
+  if (Status opened = openCacheFolder(); !opened.ok())
+    return fail(opened.message());
+  if (Module::loadCached(cached).ok())
     return 0;
-  // Before the child is confined: a folder that is not there cannot be named to the kernel.
-  if (std::error_code ec = llvm::sys::fs::create_directories(cacheFolder()))
-    return fail("cannot create the cache folder '" + cacheFolder() + "': " + ec.message() +
-                "; set TESSERA_CACHE");
+  // The folder was made before the child is confined: what is not there cannot be named to the kernel.
   return supervise(mayWrite({cacheFolder()}), [&] {
+    umask(0077);
     Session session;
     std::vector<Portable> programs;
     {
@@ -48,10 +50,11 @@ static int installCached(const std::string &in, const std::string &cached, const
     }
     InstallOptions options;
     options.target.strict = mode == "strict";
+    options.cacheKey = cached.key;
     FailureOr<Installed> installed = install(session, programs, options);
     if (failed(installed))
       return fail("nothing was installed");
-    Status written = writeInstalled(*installed, cached);
+    Status written = writeInstalled(*installed, cached.path);
     return written.ok() ? 0 : fail(written.message());
   });
 }
@@ -86,18 +89,17 @@ int cli::installExecutable(const std::string &path) {
         return fail("'" + path + "': its graphs are damaged; compile it again");
       llvm::StringRef object = rest.take_front(size);
       std::span<const std::byte> bytes(reinterpret_cast<const std::byte *>(object.data()), object.size());
-      std::string cached = cachePath(bytes, "fast");
-      if (std::error_code ec = llvm::sys::fs::create_directories(cacheFolder()))
-        return fail("cannot create the cache folder '" + cacheFolder() + "': " + ec.message() +
-                    "; set TESSERA_CACHE");
-      std::string portable = cached + "." + std::to_string(getpid()) + ".tsr";
+      CacheEntry cached = cacheEntry(bytes, "fast");
+      if (Status opened = openCacheFolder(); !opened.ok())
+        return fail(opened.message());
+      std::string portable = cached.path + "." + std::to_string(getpid()) + ".tsr";
       if (Status written = writeFile(portable, bytes); !written.ok())
         return fail(written.message());
       int status = installCached(portable, cached, "fast");
       llvm::sys::fs::remove(portable);
       if (status)
         return status;
-      installed.push_back(cached);
+      installed.push_back(cached.path);
       rest =
           rest.drop_front(std::min<uint64_t>(rest.size(), llvm::alignTo(size, heterocpp::objectAlignment)));
     }
@@ -131,12 +133,12 @@ static int runCached(const std::string &command, const RunArgs &args,
   if (!StringRef(args.in).ends_with(".tsr"))
     return fail("'" + args.in +
                 "' is not a portable object; make one with 'tessera compile', or give --target oracle");
-  Result<std::string> cached = cachedPath(args.in, args.mode);
+  Result<CacheEntry> cached = findEntry(args.in, args.mode);
   if (!cached.ok())
     return fail(cached.status().message());
   if (int status = installCached(args.in, *cached, args.mode))
     return status;
-  std::vector<std::string> words = {executableFolder() + "/tessera", command, *cached};
+  std::vector<std::string> words = {executableFolder() + "/tessera", command, cached->path};
   auto add = [&](const char *flag, const std::vector<std::string> &list) {
     for (const std::string &item : list)
       words.insert(words.end(), {flag, item});

@@ -11,9 +11,9 @@
 #include "tessera/driver/Components.h"
 #include "tessera/driver/Knobs.h"
 
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 using namespace tessera;
 using namespace tessera::cli;
@@ -192,7 +192,7 @@ static int runInstall(InstallArgs &args) {
   // Times that were measured are kept in the cache. It is made before the child is confined to it.
   std::string cache = hasGoal || args.options.portfolio || args.budgets ? cacheFolder() : "";
   if (!cache.empty())
-    (void)llvm::sys::fs::create_directories(cache);
+    (void)openCacheFolder(); // who uses it says what is wrong with it
   if (args.goal.loss || args.goal.minQuality) {
     if (args.in.size() > 1 || !args.names.empty() || args.options.stopAfter)
       return fail("--loss and --min-quality take one portable object, without --as and --stop-after");
@@ -202,6 +202,8 @@ static int runInstall(InstallArgs &args) {
     });
   }
   return supervise(mayWrite({args.out, args.options.dumpDir, cache}), [&] {
+    if (!args.options.cacheKey.empty())
+      umask(0077); // Entries of the cache that others may write are not taken.
     Session session;
     std::vector<Portable> programs;
     for (const std::string &path : args.in) {
@@ -288,6 +290,8 @@ void cli::addInstall(CLI::App &app, Action &action) {
                   "LLVM's name of the CPU; default: this machine's, or generic");
   sub->add_option("--features", args->options.target.features,
                   "CPU features in LLVM's form, e.g. +avx2,+fma");
+  // For executables that carry graphs: what the installed program has to be known by in the cache.
+  sub->add_option("--cache-key", args->options.cacheKey)->group("");
   sub->add_option("--stop-after", args->stop,
                   "stop after a stage and print the IR: place, schedule, lower, emit, link");
   sub->add_option("--dump-stages", args->options.dumpDir, "write the IR after each stage into this folder");

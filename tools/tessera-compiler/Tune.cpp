@@ -197,6 +197,7 @@ void cli::addTune(CLI::App &app, Action &action) {
       std::ranges::sort(args->losses);
       args->losses.erase(std::ranges::unique(args->losses).begin(), args->losses.end());
       args->options.budget = parseSeconds(args->budget).value_or(0);
+      (void)openCacheFolder(); // before the child is confined to it
       Confinement allowed = mayWrite({args->out, args->out + ".tune", cacheFolder()});
       // A metric that is a file is the user's own code and may do what it likes.
       allowed.programs = allowed.anyFile =

@@ -97,6 +97,7 @@ static Status fillOptions(TuneArgs &args, const std::vector<double> &goals) {
   options.goals = args.losses.empty() ? goals : args.losses;
   options.images = args.images.value_or(options.images);
   TESSERA_ASSIGN(options.normalise, tune::parseNormalisation(args.normalise));
+  TESSERA_TRY(openCacheFolder());
   options.costs = cacheFolder() + "/costs.jsonl";
   options.machine = args.target.cpu;
   if (args.knobs.empty())
@@ -182,6 +183,7 @@ Result<KnobMap> cli::chooseByDemands(Session &session, Portable &program, const 
   tune::TuneOptions options;
   options.images = 16;
   options.folder = folder.str().str();
+  TESSERA_TRY(openCacheFolder());
   options.costs = cacheFolder() + "/costs.jsonl";
   options.machine = target.cpu;
   options.quiet = false;

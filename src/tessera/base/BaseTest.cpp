@@ -2,6 +2,7 @@
 //
 // The small parts: messages, files, half types, the CPU, the thread pool.
 #include "tessera/base/Asymmetric.h"
+#include "tessera/base/CachePath.h"
 #include "tessera/base/Check.h"
 #include "tessera/base/CpuInfo.h"
 #include "tessera/base/Diag.h"
@@ -151,6 +152,34 @@ TEST(File, AtomicReplacement) {
   auto read = MappedFile::open(path);
   ASSERT_TRUE(read.ok());
   EXPECT_EQ((*read)->bytes().size(), 3u);
+}
+
+TEST(Cache, FoldersOfOthersAreRefused) {
+  TempFolder folder;
+  const std::string cache = folder.path + "/a/b";
+  ASSERT_TRUE(openCacheFolder(cache).ok());
+  struct stat info;
+  ASSERT_EQ(stat(cache.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0700u);
+  for (mode_t writable : {0770, 0707}) {
+    chmod(cache.c_str(), writable);
+    EXPECT_EQ(openCacheFolder(cache).message(),
+              "others may write to the cache folder '" + cache +
+                  "' and could put other programs into it; forbid it ('chmod go-w " + cache +
+                  "') or set TESSERA_CACHE to a folder of your own");
+  }
+  chmod(cache.c_str(), 0755);
+  EXPECT_TRUE(openCacheFolder(cache).ok());
+  ASSERT_TRUE(writeFile(cache + "/file", "x").ok());
+  chmod((cache + "/file").c_str(), 0644);
+  EXPECT_TRUE(isOwnFile(cache + "/file"));
+  chmod((cache + "/file").c_str(), 0666);
+  EXPECT_FALSE(isOwnFile(cache + "/file"));
+  EXPECT_FALSE(isOwnFile(cache + "/none"));
+  EXPECT_NE(openCacheFolder(cache + "/file").message().find("Not a directory; set TESSERA_CACHE"),
+            std::string::npos);
+  if (geteuid() == 0 && chown(cache.c_str(), 12345, 12345) == 0)
+    EXPECT_NE(openCacheFolder(cache).message().find("belongs to another user"), std::string::npos);
 }
 
 TEST(File, Errors) {

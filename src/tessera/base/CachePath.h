@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Where installed programs are kept that nobody asked to keep: those of `run X.tsr` and of executables that
-// carry their graphs.
+// carry their graphs. What lies there is run, so nobody else may write there.
 #pragma once
+
+#include "tessera/base/Status.h"
 
 #include <cstddef>
 #include <span>
@@ -14,7 +16,18 @@ namespace tessera {
 /// $TESSERA_CACHE, $XDG_CACHE_HOME/tessera or ~/.cache/tessera.
 std::string cacheFolder();
 
-/// The file for a portable object on this machine: one name for a content, a machine, a mode and a version.
-std::string cachePath(std::span<const std::byte> object, std::string_view mode);
+/// Makes the folder, with its parents, unless it is there. Refuses one that others own or may write.
+Status openCacheFolder(const std::string &path = cacheFolder());
+
+/// True for a file that nobody but this user (or root) can have made or changed.
+bool isOwnFile(const std::string &path);
+
+/// The installed program of a portable object on this machine. `key` stands for the object's content, the
+/// machine, the mode and our version; the file's `meta` repeats it, and what has another key is not that
+/// program, whatever its name.
+struct CacheEntry {
+  std::string path, key;
+};
+CacheEntry cacheEntry(std::span<const std::byte> object, std::string_view mode);
 
 } // namespace tessera

@@ -65,6 +65,8 @@ struct InstallOptions {
   bool portfolio = false;
   /// Networks were laid out and cut into nodes before.
   bool prepared = false;
+  /// For an entry of the cache (base/CachePath.h); empty for others.
+  std::string cacheKey;
 };
 
 /// An installed program's sections, before they are written.

@@ -10,7 +10,7 @@
 #include "tessera/driver/Components.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace tessera;
 
@@ -19,6 +19,17 @@ static std::string hashOf(const std::string &text) {
 }
 
 static std::string folder() { return cacheFolder() + "/measured"; }
+
+// What is kept decides which code is taken, so it is held as safe as the code.
+static bool openFolder() {
+  static const bool warned = [] {
+    Status status = openCacheFolder();
+    if (!status.ok())
+      llvm::errs() << "warning: measurements are not kept: " << status.message() << "\n";
+    return !status.ok();
+  }();
+  return !warned && openCacheFolder(folder()).ok();
+}
 
 MeasureCache::MeasureCache(const InstallOptions &options) {
   TargetInfo info = findTarget("cpu")->info(options.target);
@@ -31,6 +42,8 @@ std::string MeasureCache::pathOf(const std::string &key) const {
 }
 
 std::optional<nlohmann::json> MeasureCache::find(const std::string &key) const {
+  if (!openFolder())
+    return std::nullopt;
   auto file = MappedFile::open(pathOf(key));
   if (!file.ok())
     return std::nullopt;
@@ -43,7 +56,7 @@ std::optional<nlohmann::json> MeasureCache::find(const std::string &key) const {
 }
 
 void MeasureCache::keep(const std::string &key, const nlohmann::json &value) const {
-  if (llvm::sys::fs::create_directories(folder()))
+  if (!openFolder())
     return;
   nlohmann::json entry = {{"key", machine + key}, {"value", value}, {"sha256", hashOf(dumpJson(value))}};
   (void)writeFile(pathOf(key), std::string_view(dumpJson(entry, 1)));

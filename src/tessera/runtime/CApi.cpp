@@ -5,6 +5,7 @@
 #include "tessera/base/Diag.h"
 #include "tessera/base/Trust.h"
 #include "tessera/runtime.h"
+#include "tessera/runtime/HeteroLaunch.h"
 #include "tessera/runtime/Program.h"
 #include "tessera/runtime/Queue.h"
 #include "tessera/runtime/Stream.h"
@@ -34,6 +35,10 @@ struct tsr_stream {
 };
 
 static thread_local std::string lastError;
+tsr_module *hetero::wrapModule(std::shared_ptr<const Module> module) {
+  return new tsr_module{std::move(module)};
+}
+
 
 static tsr_status report(const Status &status) {
   if (!status.ok())

@@ -16,7 +16,6 @@
 #include <memory>
 #include <mutex>
 #include <spawn.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,23 +33,13 @@ void hetero::stop(const char *graph, const std::string &text) {
   std::exit(1);
 }
 
-static Status makeFolders(const std::string &path) {
-  for (size_t at = path.find('/', 1);; at = path.find('/', at + 1)) {
-    std::string part = path.substr(0, at);
-    if (mkdir(part.c_str(), 0777) != 0 && errno != EEXIST)
-      return fail(StatusCode::Io, "cannot create the cache folder '", path, "': ", std::strerror(errno),
-                  "; set TESSERA_CACHE");
-    if (at == std::string::npos)
-      return Status();
-  }
-}
-
 // Runs `tessera install` on a portable object. The one that compiled the program is asked first, then the one
 // on the path.
-static Status installObject(const char *installer, const std::string &object, const std::string &installed) {
+static Status installObject(const char *installer, const std::string &object, const CacheEntry &installed) {
   const char *named = std::getenv("TESSERA");
   std::string tool = named ? named : access(installer, X_OK) == 0 ? installer : "tessera";
-  std::vector<std::string> words = {tool, "install", object, "-o", installed};
+  std::vector<std::string> words = {tool,           "install",     object,       "-o",
+                                    installed.path, "--cache-key", installed.key};
   std::vector<char *> argv;
   for (std::string &word : words)
     argv.push_back(word.data());
@@ -69,19 +58,19 @@ static Status installObject(const char *installer, const std::string &object, co
 }
 
 // The installed program of a portable object: from the cache, or made now.
-static Result<std::string> findInstalled(const tsr_hetero_graph &graph) {
+static Result<std::shared_ptr<const Module>> findInstalled(const tsr_hetero_graph &graph) {
   std::span<const std::byte> bytes(static_cast<const std::byte *>(graph.object), graph.size);
-  std::string path = cachePath(bytes, "fast");
-  if (fileExists(path))
-    return path;
-  TESSERA_TRY(makeFolders(cacheFolder()));
-  std::string object = path.substr(0, path.size() - 4) + "." + std::to_string(getpid()) + ".tsr";
+  TESSERA_TRY(openCacheFolder());
+  CacheEntry entry = cacheEntry(bytes, "fast");
+  if (auto cached = Module::loadCached(entry); cached.ok())
+    return cached;
+  std::string object = entry.path.substr(0, entry.path.size() - 4) + "." + std::to_string(getpid()) + ".tsr";
   TESSERA_TRY(writeFile(object, bytes));
-  Status status = installObject(graph.installer, object, path);
+  Status status = installObject(graph.installer, object, entry);
   unlink(object.c_str());
   if (!status.ok())
     return status;
-  return path;
+  return Module::loadCached(entry);
 }
 
 // All graphs of one source file share a module.
@@ -90,10 +79,8 @@ static Result<tsr_module *> loadModule(const tsr_hetero_graph &graph) {
   tsr_module *&module = modules[graph.object];
   if (module)
     return module;
-  TESSERA_ASSIGN(std::string path, findInstalled(graph));
-  if (tsr_module_load(path.c_str(), &module))
-    return fail(StatusCode::Internal, tsr_last_error());
-  return module;
+  TESSERA_ASSIGN(std::shared_ptr<const Module> loaded, findInstalled(graph));
+  return module = wrapModule(std::move(loaded));
 }
 
 static Status prepare(tsr_hetero_graph &graph) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tessera/runtime/Hetero.h"
+#include "tessera/runtime/Module.h"
 
 #include <atomic>
 #include <optional>
@@ -30,6 +31,9 @@ struct Ready {
   };
   std::vector<Output> outputs;
 };
+
+/// The C interface's handle of a module.
+tsr_module *wrapModule(std::shared_ptr<const Module> module);
 
 /// Specialises the graph's program for this machine when it is asked for the first time.
 Ready &getReady(tsr_hetero_graph &graph);

@@ -30,6 +30,7 @@ Result<ModuleMeta> parseMeta(std::string_view text) {
   readText("source", meta.source);
   readText("mode", meta.mode);
   readText("default", meta.defaultProgram);
+  readText("cacheKey", meta.cacheKey);
   auto readNumber = [&](const char *key, uint64_t &out) {
     if (auto it = json.find(key); it != json.end() && it->is_number_unsigned())
       out = it->get<uint64_t>();
@@ -152,6 +153,15 @@ Result<std::shared_ptr<const Module>> Module::load(const std::string &path) {
   TESSERA_ASSIGN(Container container, Container::open(path));
   TESSERA_TRY(checkTrust(container));
   return load(std::move(container));
+}
+
+Result<std::shared_ptr<const Module>> Module::loadCached(const CacheEntry &entry) {
+  if (!isOwnFile(entry.path))
+    return fail(StatusCode::NotFound, "'", entry.path, "' is not in the cache");
+  TESSERA_ASSIGN(std::shared_ptr<const Module> module, load(entry.path));
+  if (module->meta().cacheKey != entry.key)
+    return fail(StatusCode::NotFound, "'", entry.path, "' is another program's");
+  return module;
 }
 
 Result<std::shared_ptr<const Module>> Module::inspect(const std::string &path) {
