@@ -6,7 +6,10 @@
  * that one buffer must not be written by two calls at once.
  *
  * Functions that can fail return a tsr_status; tsr_last_error() then holds one line of
- * text for a person, of the last failed call of this thread.
+ * text for a person, of the last failed call of this thread. A null pointer where
+ * something is needed, and a count that is not the program's, are such failures.
+ * Functions that return what they know of an object return 0 or NULL for a null one
+ * (tsr_buffer_type: TSR_TYPE_LIMIT); tsr_..._free, _init and _cancel do nothing.
  */
 #ifndef TESSERA_RUNTIME_H
 #define TESSERA_RUNTIME_H

@@ -31,14 +31,15 @@ struct tsr_launch {
   EventRef event;
 };
 struct tsr_stream {
+  std::shared_ptr<Program> program;
   std::unique_ptr<Stream> ref;
 };
 
-static thread_local std::string lastError;
 tsr_module *hetero::wrapModule(std::shared_ptr<const Module> module) {
   return new tsr_module{std::move(module)};
 }
 
+static thread_local std::string lastError;
 
 static tsr_status report(const Status &status) {
   if (!status.ok())
@@ -60,6 +61,31 @@ template <typename F> static tsr_status guarded(F body) {
 
 template <typename... Ts> static Status invalid(const Ts &...parts) {
   return fail(StatusCode::InvalidArgument, parts...);
+}
+
+// A pointer that the caller has to give: `what` is "a program" and the like.
+static Status given(const void *pointer, const char *what) {
+  return pointer ? Status() : invalid("expected ", what, ", but got a null pointer");
+}
+
+// What `read` says of an object; without one `fallback`, and the failure is that of this thread.
+template <typename T, typename R, typename F>
+static R getter(const T *object, const char *what, R fallback, F read) {
+  if (object)
+    return read(*object);
+  return guarded([&] { return given(nullptr, what); }) == TSR_OK ? R() : fallback;
+}
+
+// Looked at before any array is: a wrong count says nothing about how long the array is.
+static Status checkCounts(const Program &program, const void *inputs, size_t inputCount, const void *outputs,
+                          size_t outputCount, bool outputsNeeded = true) {
+  const ProgramPlan &plan = program.plan();
+  if (inputCount != plan.inputs.size() || outputCount != plan.outputs.size())
+    return invalid("program '", plan.name, "' has ", plan.inputs.size(), " inputs and ", plan.outputs.size(),
+                   " outputs, but got ", inputCount, " and ", outputCount);
+  if (inputCount)
+    TESSERA_TRY(given(inputs, "an array of inputs"));
+  return outputCount && outputsNeeded ? given(outputs, "an array of outputs") : Status();
 }
 
 extern "C" {
@@ -95,13 +121,19 @@ tsr_status tsr_module_load_memory(const void *bytes, size_t size, tsr_module **m
 }
 
 void tsr_module_free(tsr_module *module) { delete module; }
-size_t tsr_module_program_count(const tsr_module *module) { return module->ref->plan().programs.size(); }
+size_t tsr_module_program_count(const tsr_module *module) {
+  return getter(module, "a module", size_t(0), [](auto &m) { return m.ref->plan().programs.size(); });
+}
 const char *tsr_module_program_name(const tsr_module *module, size_t index) {
-  const auto &programs = module->ref->plan().programs;
-  return index < programs.size() ? programs[index].name.c_str() : nullptr;
+  return getter<tsr_module, const char *>(module, "a module", nullptr, [&](auto &m) {
+    const auto &programs = m.ref->plan().programs;
+    return index < programs.size() ? programs[index].name.c_str() : nullptr;
+  });
 }
 
 void tsr_options_init(tsr_options *options) {
+  if (!options)
+    return;
   std::memset(options, 0, sizeof *options);
   options->size = sizeof *options;
 }
@@ -165,6 +197,8 @@ tsr_status tsr_program_open(tsr_module *module, const char *name, const tsr_opti
 tsr_status tsr_program_load(const char *path, const char *name, const tsr_options *options,
                             tsr_program **program) {
   tsr_module *module = nullptr;
+  if (tsr_status status = guarded([&] { return given(program, "a place for the program"); }))
+    return status;
   if (tsr_status status = tsr_module_load(path, &module))
     return status;
   tsr_status status = tsr_program_open(module, name, options, program);
@@ -173,13 +207,26 @@ tsr_status tsr_program_load(const char *path, const char *name, const tsr_option
 }
 
 void tsr_program_free(tsr_program *program) { delete program; }
-const char *tsr_program_name(const tsr_program *program) { return program->ref->plan().name.c_str(); }
-size_t tsr_program_input_count(const tsr_program *program) { return program->ref->plan().inputs.size(); }
-size_t tsr_program_output_count(const tsr_program *program) { return program->ref->plan().outputs.size(); }
+const char *tsr_program_name(const tsr_program *program) {
+  return getter<tsr_program, const char *>(program, "a program", nullptr,
+                                           [](auto &p) { return p.ref->plan().name.c_str(); });
+}
+size_t tsr_program_input_count(const tsr_program *program) {
+  return getter(program, "a program", size_t(0), [](auto &p) { return p.ref->plan().inputs.size(); });
+}
+size_t tsr_program_output_count(const tsr_program *program) {
+  return getter(program, "a program", size_t(0), [](auto &p) { return p.ref->plan().outputs.size(); });
+}
 
-static Status portInfo(const ProgramPlan &plan, const std::vector<Port> &ports,
-                       const std::vector<std::vector<int64_t>> &shapes, size_t index, tsr_port_info *info) {
-  if (index >= ports.size() || !info)
+static Status portInfo(const tsr_program *program, const std::vector<Port> ProgramPlan::*kind,
+                       const std::vector<std::vector<int64_t>> tsr_program::*declared, size_t index,
+                       tsr_port_info *info) {
+  TESSERA_TRY(given(program, "a program"));
+  TESSERA_TRY(given(info, "a place for the port"));
+  const ProgramPlan &plan = program->ref->plan();
+  const std::vector<Port> &ports = plan.*kind;
+  const std::vector<std::vector<int64_t>> &shapes = program->*declared;
+  if (index >= ports.size())
     return invalid("program '", plan.name, "' has no port ", index, " of this kind");
   const Port &port = ports[index];
   *info = {port.name.c_str(), static_cast<tsr_type>(plan.values[static_cast<size_t>(port.value)].type),
@@ -188,44 +235,50 @@ static Status portInfo(const ProgramPlan &plan, const std::vector<Port> &ports,
 }
 
 tsr_status tsr_program_input_info(const tsr_program *program, size_t index, tsr_port_info *info) {
-  return guarded([&] {
-    return portInfo(program->ref->plan(), program->ref->plan().inputs, program->inputShapes, index, info);
-  });
+  return guarded(
+      [&] { return portInfo(program, &ProgramPlan::inputs, &tsr_program::inputShapes, index, info); });
 }
 tsr_status tsr_program_output_info(const tsr_program *program, size_t index, tsr_port_info *info) {
-  return guarded([&] {
-    return portInfo(program->ref->plan(), program->ref->plan().outputs, program->outputShapes, index, info);
-  });
+  return guarded(
+      [&] { return portInfo(program, &ProgramPlan::outputs, &tsr_program::outputShapes, index, info); });
 }
 
-static Status findPort(const std::vector<Port> &ports, const char *kind, const char *plural, const char *name,
-                       size_t *index) {
+static Status findPort(const tsr_program *program, const std::vector<Port> ProgramPlan::*ofKind,
+                       const char *kind, const char *plural, const char *name, size_t *index) {
+  TESSERA_TRY(given(program, "a program"));
+  TESSERA_TRY(given(name, "a name"));
+  TESSERA_TRY(given(index, "a place for the index"));
+  const std::vector<Port> &ports = program->ref->plan().*ofKind;
   std::vector<std::string> names;
   for (size_t i = 0; i < ports.size(); ++i) {
     names.push_back(ports[i].name);
-    if (name && ports[i].name == name) {
+    if (ports[i].name == name) {
       *index = i;
       return Status();
     }
   }
-  return Status::error(StatusCode::NotFound, unknownName(kind, name ? name : "", plural, names));
+  return Status::error(StatusCode::NotFound, unknownName(kind, name, plural, names));
 }
 
 tsr_status tsr_program_find_input(const tsr_program *program, const char *name, size_t *index) {
-  return guarded([&] { return findPort(program->ref->plan().inputs, "input", "inputs", name, index); });
+  return guarded([&] { return findPort(program, &ProgramPlan::inputs, "input", "inputs", name, index); });
 }
 tsr_status tsr_program_find_output(const tsr_program *program, const char *name, size_t *index) {
-  return guarded([&] { return findPort(program->ref->plan().outputs, "output", "outputs", name, index); });
+  return guarded([&] { return findPort(program, &ProgramPlan::outputs, "output", "outputs", name, index); });
 }
 
-size_t tsr_program_node_count(const tsr_program *program) { return program->ref->plan().nodes.size(); }
+size_t tsr_program_node_count(const tsr_program *program) {
+  return getter(program, "a program", size_t(0), [](auto &p) { return p.ref->plan().nodes.size(); });
+}
 
 tsr_status tsr_program_profile(const tsr_program *program, size_t node, tsr_node_profile *profile) {
   return guarded([&]() -> Status {
+    TESSERA_TRY(given(program, "a program"));
+    TESSERA_TRY(given(profile, "a place for the profile"));
     if (!program->ref->profile())
       return invalid("the program was opened without 'profile'");
     auto all = program->ref->profile()->snapshot();
-    if (node >= all.size() || !profile)
+    if (node >= all.size())
       return invalid("program has no node ", node);
     const NodeProfile &p = all[node];
     *profile = {};
@@ -265,12 +318,25 @@ tsr_status tsr_buffer_wrap(tsr_type type, size_t rank, const int64_t *shape, voi
                            tsr_buffer **buffer) {
   return guarded([&] { return makeBuffer(type, rank, shape, buffer, true, memory, read_only != 0); });
 }
-tsr_buffer *tsr_buffer_retain(tsr_buffer *buffer) { return new (std::nothrow) tsr_buffer{buffer->ref}; }
+tsr_buffer *tsr_buffer_retain(tsr_buffer *buffer) {
+  return getter<tsr_buffer, tsr_buffer *>(buffer, "a buffer", nullptr,
+                                          [](auto &b) { return new (std::nothrow) tsr_buffer{b.ref}; });
+}
 void tsr_buffer_free(tsr_buffer *buffer) { delete buffer; }
-tsr_type tsr_buffer_type(const tsr_buffer *buffer) { return static_cast<tsr_type>(buffer->ref->type()); }
-size_t tsr_buffer_rank(const tsr_buffer *buffer) { return buffer->ref->shape().size(); }
-const int64_t *tsr_buffer_shape(const tsr_buffer *buffer) { return buffer->ref->shape().data(); }
-size_t tsr_buffer_bytes(const tsr_buffer *buffer) { return buffer->ref->bytes(); }
+tsr_type tsr_buffer_type(const tsr_buffer *buffer) {
+  return getter(buffer, "a buffer", TSR_TYPE_LIMIT,
+                [](auto &b) { return static_cast<tsr_type>(b.ref->type()); });
+}
+size_t tsr_buffer_rank(const tsr_buffer *buffer) {
+  return getter(buffer, "a buffer", size_t(0), [](auto &b) { return b.ref->shape().size(); });
+}
+const int64_t *tsr_buffer_shape(const tsr_buffer *buffer) {
+  return getter<tsr_buffer, const int64_t *>(buffer, "a buffer", nullptr,
+                                             [](auto &b) { return b.ref->shape().data(); });
+}
+size_t tsr_buffer_bytes(const tsr_buffer *buffer) {
+  return getter(buffer, "a buffer", size_t(0), [](auto &b) { return b.ref->bytes(); });
+}
 
 tsr_status tsr_buffer_map_range(tsr_buffer *buffer, size_t offset, size_t bytes, tsr_access access,
                                 void **memory) {
@@ -326,24 +392,46 @@ static Status run(Program &program, std::span<tsr_buffer *const> inputs, std::sp
 
 tsr_status tsr_run(tsr_program *program, tsr_buffer *const *inputs, size_t input_count, tsr_buffer **outputs,
                    size_t output_count) {
-  return guarded([&] { return run(*program->ref, {inputs, input_count}, {outputs, output_count}); });
+  return guarded([&]() -> Status {
+    TESSERA_TRY(given(program, "a program"));
+    TESSERA_TRY(checkCounts(*program->ref, inputs, input_count, outputs, output_count));
+    return run(*program->ref, {inputs, input_count}, {outputs, output_count});
+  });
+}
+
+// Of buffers that the launch itself holds. Outputs that are made go to the caller.
+static Status runHeld(Program &program, std::span<const BufferRef> inputs, std::span<BufferRef> outputs,
+                      tsr_buffer **made) {
+  std::vector<Buffer *> in;
+  for (const BufferRef &input : inputs)
+    in.push_back(input.get());
+  std::vector<bool> wanted;
+  for (const BufferRef &output : outputs)
+    wanted.push_back(!output);
+  TESSERA_TRY(program.launch(in, outputs));
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (wanted[i])
+      made[i] = new tsr_buffer{outputs[i]};
+  return Status();
 }
 
 tsr_status tsr_run_async(tsr_program *program, tsr_buffer *const *inputs, size_t input_count,
                          tsr_buffer **outputs, size_t output_count, tsr_launch **launch) {
   return guarded([&]() -> Status {
+    TESSERA_TRY(given(program, "a program"));
+    TESSERA_TRY(given(launch, "a place for the launch"));
+    TESSERA_TRY(checkCounts(*program->ref, inputs, input_count, outputs, output_count));
     auto made = std::make_unique<tsr_launch>();
     made->event = std::make_shared<Event>();
-    // The launch holds its own references: the caller may free inputs at once.
-    auto held = std::make_shared<std::vector<tsr_buffer>>();
+    // The launch holds its own references: the caller may free its buffers at once.
+    auto in = std::make_shared<std::vector<BufferRef>>(), out = std::make_shared<std::vector<BufferRef>>();
     for (size_t i = 0; i < input_count; ++i)
-      held->push_back({inputs[i] ? inputs[i]->ref : nullptr});
-    runOnHost([event = made->event, held, ref = program->ref, outputs, output_count] {
-      std::vector<tsr_buffer *> in;
-      for (tsr_buffer &buffer : *held)
-        in.push_back(buffer.ref ? &buffer : nullptr);
+      in->push_back(inputs[i] ? inputs[i]->ref : nullptr);
+    for (size_t i = 0; i < output_count; ++i)
+      out->push_back(outputs[i] ? outputs[i]->ref : nullptr);
+    runOnHost([event = made->event, in, out, ref = program->ref, outputs] {
       try {
-        event->complete(run(*ref, in, {outputs, output_count}));
+        event->complete(runHeld(*ref, *in, *out, outputs));
       } catch (const std::exception &) {
         event->complete(fail(StatusCode::OutOfMemory, "host: out of memory"));
       }
@@ -354,26 +442,36 @@ tsr_status tsr_run_async(tsr_program *program, tsr_buffer *const *inputs, size_t
 }
 
 tsr_status tsr_wait(tsr_launch *launch) {
-  tsr_status status = report(launch->event->wait());
+  tsr_status status = guarded([&]() -> Status {
+    TESSERA_TRY(given(launch, "a launch"));
+    return launch->event->wait();
+  });
   delete launch;
   return status;
 }
 
 tsr_status tsr_stream_open(tsr_program *program, tsr_stream **stream) {
   return guarded([&]() -> Status {
+    TESSERA_TRY(given(program, "a program"));
+    TESSERA_TRY(given(stream, "a place for the stream"));
     auto opened = Stream::open(program->ref);
     if (!opened.ok())
       return opened.status();
-    *stream = new tsr_stream{opened.take()};
+    *stream = new tsr_stream{program->ref, opened.take()};
     return Status();
   });
 }
 
 void tsr_stream_free(tsr_stream *stream) { delete stream; }
-size_t tsr_stream_capacity(const tsr_stream *stream) { return stream->ref->capacity(); }
+size_t tsr_stream_capacity(const tsr_stream *stream) {
+  return getter(stream, "a stream", size_t(0), [](auto &s) { return s.ref->capacity(); });
+}
 
 static Status push(tsr_stream *stream, tsr_buffer *const *inputs, size_t inputCount,
                    tsr_buffer *const *outputs, size_t outputCount, Stream::Timeout timeout) {
+  TESSERA_TRY(given(stream, "a stream"));
+  TESSERA_TRY(checkCounts(*stream->program, inputs, inputCount, outputs, outputCount,
+                          /*outputsNeeded=*/false));
   constexpr size_t few = 8;
   const BufferRef *fewRefs[few];
   const size_t count = inputCount + outputCount;
@@ -399,6 +497,12 @@ tsr_status tsr_stream_try_push(tsr_stream *stream, tsr_buffer *const *inputs, si
 }
 
 static Status pop(tsr_stream *stream, tsr_buffer **outputs, size_t count, Stream::Timeout timeout) {
+  TESSERA_TRY(given(stream, "a stream"));
+  const ProgramPlan &plan = stream->program->plan();
+  if (count != plan.outputs.size())
+    return invalid("program '", plan.name, "' has ", plan.outputs.size(), " outputs, but got ", count);
+  if (count)
+    TESSERA_TRY(given(outputs, "an array of outputs"));
   if (count == 1) {
     auto made = std::make_unique<tsr_buffer>();
     TESSERA_TRY(stream->ref->pop({&made->ref, 1}, timeout));
@@ -427,17 +531,24 @@ tsr_status tsr_stream_try_pop(tsr_stream *stream, tsr_buffer **outputs, size_t o
 }
 
 tsr_status tsr_stream_close(tsr_stream *stream) {
-  return guarded([&] {
+  return guarded([&]() -> Status {
+    TESSERA_TRY(given(stream, "a stream"));
     stream->ref->close();
     return Status();
   });
 }
-void tsr_stream_cancel(tsr_stream *stream) { stream->ref->cancel(); }
+void tsr_stream_cancel(tsr_stream *stream) {
+  if (stream)
+    stream->ref->cancel();
+}
 
 void tsr_trace_start(void) { trace::start(); }
 void tsr_trace_stop(void) { trace::stop(); }
 tsr_status tsr_trace_write(const char *path) {
-  return guarded([&] { return trace::write(path); });
+  return guarded([&]() -> Status {
+    TESSERA_TRY(given(path, "a path"));
+    return trace::write(path);
+  });
 }
 
 size_t tsr_device_count(void) { return allDevices().size(); }

@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <system_error>
 #include <thread>
 
 namespace tessera {
@@ -77,8 +78,15 @@ void runOnHost(std::function<void()> job) {
   pool->jobs.push_back(std::move(job));
   // A launch may wait for a device, so more of them than processors are useful.
   if (pool->idle < pool->jobs.size() && pool->threads < 4 * ThreadPool::defaultThreads()) {
-    std::thread([] { pool->loop(); }).detach();
-    ++pool->threads;
+    try {
+      std::thread([] { pool->loop(); }).detach();
+      ++pool->threads;
+    } catch (const std::system_error &) {
+      if (pool->threads == 0) { // Nobody would ever take the job.
+        pool->jobs.pop_back();
+        throw;
+      }
+    }
   }
   pool->ready.notify_one();
 }
