@@ -96,6 +96,8 @@ Status Image::map(std::span<const std::byte> bytes) {
       return badImage("segment at ", s.p_vaddr, " of ", s.p_memsz, " bytes is too large");
     if ((s.p_flags & PF_W) && (s.p_flags & PF_X))
       return badImage("segment is both writable and executable");
+    if (s.p_flags & PF_X)
+      executable.emplace_back(s.p_vaddr, s.p_memsz);
     low = std::min<uint64_t>(low, s.p_vaddr / page * page);
     high = std::max<uint64_t>(high, (s.p_vaddr + s.p_memsz + page - 1) / page * page);
   }
@@ -132,6 +134,9 @@ Status Image::map(std::span<const std::byte> bytes) {
       continue;
     if (relro && !at(s.p_vaddr, s.p_memsz))
       return badImage("read-only part lies outside the image");
+    for (auto [address, size] : executable)
+      if (relro && s.p_vaddr < address + size && address < s.p_vaddr + s.p_memsz)
+        return badImage("read-only part covers code");
     uint64_t begin = s.p_vaddr / page * page;
     // Only whole pages may be taken back from the writable segment.
     uint64_t end =
@@ -336,7 +341,10 @@ void *Image::find(std::string_view name) const {
     if (std::memcmp(table + symbol.st_name, name.data(), name.size()) != 0 ||
         table[symbol.st_name + name.size()] != '\0')
       continue;
-    return const_cast<std::byte *>(at(symbol.st_value, 1));
+    for (auto [address, size] : executable)
+      if (symbol.st_value >= address && symbol.st_value - address < size)
+        return const_cast<std::byte *>(at(symbol.st_value, 1));
+    return nullptr;
   }
   return nullptr;
 }

@@ -12,6 +12,8 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace tessera {
 
@@ -23,7 +25,7 @@ public:
   Image(const Image &) = delete;
   Image &operator=(const Image &) = delete;
 
-  /// The address of the function or object `name`, or null when the image does not define it.
+  /// The address of the function `name`, or null when the image does not define it in executable memory.
   void *find(std::string_view name) const;
   /// Bytes of memory the image takes.
   size_t size() const { return span; }
@@ -37,6 +39,7 @@ private:
   std::byte *base = nullptr;
   size_t span = 0;
   uint64_t firstAddress = 0;
+  std::vector<std::pair<uint64_t, uint64_t>> executable; ///< First address and size.
   // Addresses inside the image (not yet pointers), from the dynamic section.
   uint64_t dynamic = 0, dynamicSize = 0;
   uint64_t symbols = 0, strings = 0, stringsSize = 0, symbolCount = 0;

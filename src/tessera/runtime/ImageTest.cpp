@@ -45,6 +45,40 @@ TEST(Image, FindsSymbols) {
   EXPECT_EQ((*image)->find("k_add"), (*image)->find("k_add"));
   EXPECT_EQ((*image)->find("k_"), nullptr);
   EXPECT_EQ((*image)->find(""), nullptr);
+  // A table of addresses is defined, but cannot be called.
+  EXPECT_EQ((*image)->find("k_table"), nullptr);
+}
+
+// A segment's header of the image with `type`, for change(header).
+template <typename F> static std::string withSegment(std::string image, uint32_t type, F change) {
+  Elf64_Ehdr header;
+  std::memcpy(&header, image.data(), sizeof header);
+  for (size_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    char *at = image.data() + header.e_phoff + i * sizeof segment;
+    std::memcpy(&segment, at, sizeof segment);
+    if (segment.p_type == type)
+      change(segment);
+    std::memcpy(at, &segment, sizeof segment);
+  }
+  return image;
+}
+
+TEST(Image, CodeStaysExecutable) {
+  const std::string good = kernelImage();
+  uint64_t code = 0;
+  std::string bad = withSegment(good, PT_LOAD, [&](Elf64_Phdr &segment) {
+    if (segment.p_flags & PF_X)
+      code = segment.p_vaddr;
+  });
+  EXPECT_EQ(bad, good);
+  bad = withSegment(good, PT_GNU_RELRO, [&](Elf64_Phdr &segment) { segment.p_vaddr = code; });
+  EXPECT_EQ(errorOf(bad), "code image: read-only part covers code");
+  // Without any executable segment no kernel is found.
+  bad = withSegment(good, PT_LOAD, [](Elf64_Phdr &segment) { segment.p_flags &= ~uint32_t(PF_X); });
+  auto loaded = Image::load(std::as_bytes(std::span(bad)));
+  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+  EXPECT_EQ((*loaded)->find("k_add1"), nullptr);
 }
 
 TEST(Image, Errors) {
@@ -100,6 +134,9 @@ TEST(Module, RefusesOtherMachines) {
   EXPECT_FALSE(loadModule(b.plan(), "", {{"features", "+a,+b"}}).ok());
   EXPECT_EQ(loadModule(b.plan(), "", Json::array()).status().message(),
             "'test.tsx': meta: not a JSON object");
+  b.nodes[0]["versions"][0]["steps"][0]["kernel"] = "k_table";
+  EXPECT_EQ(loadModule(b.plan()).status().message(),
+            "'test.tsx': kernel 'k_table' of node 'n0' is not in the code image");
   b.nodes[0]["versions"][0]["steps"][0]["kernel"] = "k_none";
   EXPECT_EQ(loadModule(b.plan()).status().message(),
             "'test.tsx': kernel 'k_none' of node 'n0' is not in the code image");
