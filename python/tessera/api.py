@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`tessera.compile` and `tessera.load`."""
+import fcntl
 import os
 import re
 import shutil
@@ -71,16 +72,36 @@ def compile(model, example=None, *, program=None, threads=0, profile=False, dyna
     without        parts of the optimiser to leave out, e.g. ["fusion"]
     target, cpu, features, triple, schedule, frontend_options: as the options of `tessera compile` and `tessera install`
     """
-    folder = tempfile.mkdtemp(prefix="tessera-")
+    folder, lock = _temporary_folder()
     try:
         source, name = _source(model, example, folder, dynamic_batch)
         portable, installed = compiler.build(source, folder, name, **options)
         made = Program(installed, program, threads, profile, portable=portable)
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove_folder(folder, lock)
         raise
-    weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
+    weakref.finalize(made, _remove_folder, folder, lock)
     return made
+
+
+def _temporary_folder():
+    """A folder, and the lock that says that its owner lives: the next `tessera` removes those of owners that were killed
+    (src/tessera/base/TempFolder.h)."""
+    while True:
+        folder = tempfile.mkdtemp(prefix="tessera-tmp-")
+        try:
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError:
+            continue  # taken for one whose owner is gone, before it was locked
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if os.path.exists(folder):
+            return folder, lock
+        os.close(lock)
+
+
+def _remove_folder(folder, lock):
+    shutil.rmtree(folder, ignore_errors=True)
+    os.close(lock)
 
 
 def load(path, program=None, threads=0, profile=False):

@@ -4,8 +4,9 @@
 
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
+#include "tessera/base/Output.h"
+#include "tessera/base/TempFolder.h"
 
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <atomic>
@@ -75,16 +76,6 @@ static void setTimer(double seconds) {
 ReadTime::ReadTime() { setTimer(limits.readSeconds); }
 ReadTime::~ReadTime() { setTimer(0); }
 
-// Linkers and LLVM want temporary files. The child gets a folder of its own for them, which its parent
-// removes however the child ended.
-static std::string makeTemporaryFolder() {
-  const char *base = std::getenv("TMPDIR");
-  std::string path = std::string(base && *base ? base : "/tmp") + "/tessera-XXXXXX";
-  if (!mkdtemp(path.data()))
-    return "";
-  return path;
-}
-
 static std::atomic<pid_t> child;
 
 // A signal sent to us alone goes to the child, which removes what it had begun; one from the terminal reaches
@@ -105,7 +96,12 @@ int cli::supervise(const Confinement &allowed, const std::function<int()> &work,
     return status;
   std::fflush(stdout);
   std::fflush(stderr);
-  std::string folder = makeTemporaryFolder();
+  // Linkers and LLVM want temporary files. The child gets a folder of its own for them, which its parent
+  // removes however the child ended; without one they go where they go.
+  TempFolder temporary;
+  if (Result<TempFolder> made = TempFolder::create(); made.ok())
+    temporary = made.take();
+  const std::string folder = temporary.path();
   sigset_t signals, before;
   sigemptyset(&signals);
   for (int signal : {SIGINT, SIGTERM, SIGHUP})
@@ -150,8 +146,7 @@ int cli::supervise(const Confinement &allowed, const std::function<int()> &work,
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
       ;
   child = 0;
-  if (!folder.empty())
-    llvm::sys::fs::remove_directories(folder);
+  temporary = TempFolder();
   if (pid < 0)
     return cli::fail(std::string("cannot start a process: ") + strerror(errno));
   if (WIFEXITED(status))

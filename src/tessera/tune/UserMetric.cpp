@@ -2,6 +2,7 @@
 // Metrics of the user's: shared libraries by dlopen, Python files in a child process.
 #include "tessera/base/File.h"
 #include "tessera/base/Npy.h"
+#include "tessera/base/TempFolder.h"
 #include "tessera/metric.h"
 #include "tessera/tune/MetricSet.h"
 
@@ -10,7 +11,6 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <filesystem>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,25 +36,6 @@ private:
     return list;
   }
   decltype(&tsr_metric) function;
-};
-
-/// A folder that goes away with its content.
-struct TemporaryFolder {
-  std::string path;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path.empty())
-      std::filesystem::remove_all(path, ignored);
-  }
-  static Result<std::unique_ptr<TemporaryFolder>> create() {
-    const char *base = std::getenv("TMPDIR");
-    std::string path = std::string(base && *base ? base : "/tmp") + "/tessera-metric-XXXXXX";
-    if (!mkdtemp(path.data()))
-      return fail(StatusCode::Io, "cannot make a temporary folder ", path);
-    auto folder = std::make_unique<TemporaryFolder>();
-    folder->path = path;
-    return folder;
-  }
 };
 
 } // namespace
@@ -130,15 +111,15 @@ public:
   explicit PythonMetric(std::string script) : script(std::move(script)) {}
 
   Result<double> evaluate(std::span<const OutputArray> got, std::span<const OutputArray> golden) override {
-    TESSERA_ASSIGN(std::unique_ptr<TemporaryFolder> folder, TemporaryFolder::create());
+    TESSERA_ASSIGN(TempFolder folder, TempFolder::create());
     std::string names;
     for (size_t i = 0; i < got.size(); ++i) {
       names += got[i].name + '\0';
-      TESSERA_TRY(write(*folder, "got", i, got[i]));
-      TESSERA_TRY(write(*folder, "golden", i, golden[i]));
+      TESSERA_TRY(write(folder, "got", i, got[i]));
+      TESSERA_TRY(write(folder, "golden", i, golden[i]));
     }
-    TESSERA_TRY(writeFile(folder->path + "/names", std::string_view(names)));
-    TESSERA_ASSIGN(const std::string answer, runPython(script, folder->path));
+    TESSERA_TRY(writeFile(folder.path() + "/names", std::string_view(names)));
+    TESSERA_ASSIGN(const std::string answer, runPython(script, folder.path()));
     char *end = nullptr;
     const double value = std::strtod(answer.c_str(), &end);
     if (answer.empty() || *end)
@@ -148,8 +129,8 @@ public:
   }
 
 private:
-  static Status write(const TemporaryFolder &folder, const char *kind, size_t i, const OutputArray &array) {
-    return writeNpy(concat(folder.path, "/", kind, i, ".npy"), NpyType::F4, array.shape,
+  static Status write(const TempFolder &folder, const char *kind, size_t i, const OutputArray &array) {
+    return writeNpy(concat(folder.path(), "/", kind, i, ".npy"), NpyType::F4, array.shape,
                     std::as_bytes(std::span(array.values)));
   }
   std::string script;
