@@ -7,6 +7,7 @@
 #include "tessera/base/CachePath.h"
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
+#include "tessera/base/Output.h"
 #include "tessera/driver/Compiler.h"
 #include "tessera/runtime/Module.h"
 
@@ -156,6 +157,13 @@ static int runCached(const std::string &command, const RunArgs &args,
   return fail("cannot start '" + words[0] + "'");
 }
 
+// The files of "name=file".
+static std::vector<std::string> fileNames(std::vector<std::string> texts) {
+  for (std::string &text : texts)
+    text = text.substr(text.find('=') + 1);
+  return texts;
+}
+
 static void addCommand(CLI::App &app, Action &action, const std::string &name, const std::string &summary,
                        const std::string &example) {
   CLI::App *sub = app.add_subcommand(name, summary);
@@ -172,17 +180,16 @@ static void addCommand(CLI::App &app, Action &action, const std::string &name, c
   sub->callback([sub, name, args, &action] {
     std::vector<std::string> extras = sub->remaining();
     action = [name, args, extras] {
+      std::vector<std::string> read = fileNames(args->inputs);
+      read.push_back(args->in);
+      if (Status places = checkOutputs(read, fileNames(args->outputs)); !places.ok())
+        return fail(places.message());
       if (args->target == "oracle" && name == "run") {
         if (!extras.empty())
           return fail("--target oracle: unexpected '" + extras.front() +
                       "'; it takes --program, --input and --output");
-        {
-          std::vector<std::string> files;
-          for (const std::string &output : args->outputs)
-            files.push_back(output.substr(output.find('=') + 1));
-          return supervise(mayWrite(files),
-                           [&] { return runOracle(args->in, args->program, args->inputs, args->outputs); });
-        }
+        return supervise(mayWrite(fileNames(args->outputs)),
+                         [&] { return runOracle(args->in, args->program, args->inputs, args->outputs); });
       }
       return runCached(name, *args, extras);
     };

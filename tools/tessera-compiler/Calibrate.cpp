@@ -2,6 +2,7 @@
 // `tessera calibrate`: the ranges of activations go into a portable object.
 #include "Commands.h"
 
+#include "tessera/base/Output.h"
 #include "tessera/driver/Calibrate.h"
 #include "tessera/tune/Feed.h"
 
@@ -18,6 +19,8 @@ struct CalibrateArgs {
 static int runCalibrate(CalibrateArgs &args) {
   if (args.out.empty())
     args.out = args.in;
+  if (Status places = checkOutputs({args.data}, {args.out}); !places.ok())
+    return fail(places.message());
   return supervise(mayWrite({args.out}), [&] {
     Session session;
     Result<Portable> program = [&] {

@@ -7,6 +7,7 @@
 #include "tessera/base/CachePath.h"
 #include "tessera/base/Diag.h"
 #include "tessera/base/Json.h"
+#include "tessera/base/Output.h"
 #include "tessera/driver/Compiler.h"
 #include "tessera/driver/Components.h"
 #include "tessera/driver/Knobs.h"
@@ -79,6 +80,9 @@ static int runCompile(CompileArgs &args) {
     args.out = args.in.substr(args.in.rfind('/') + 1);
     args.out = args.out.substr(0, args.out.rfind('.')) + ".tsr";
   }
+  if (Status places = checkOutputs({args.in, args.options.schedulePath, args.knobs}, {args.out});
+      !places.ok() && !args.options.stopAfter)
+    return fail(places.message());
   return supervise(mayWrite({args.out, args.options.dumpDir}), [&] {
     Session session;
     FailureOr<Portable> program = failure();
@@ -189,6 +193,11 @@ static int runInstall(InstallArgs &args) {
     args.out = args.in.front().substr(args.in.front().rfind('/') + 1);
     args.out = args.out.substr(0, args.out.rfind('.')) + (args.sharing.parts ? ".json" : ".tsx");
   }
+  std::vector<std::string> read(args.in);
+  read.insert(read.end(), args.sharing.files.begin(), args.sharing.files.end());
+  read.push_back(args.knobs);
+  if (Status places = checkOutputs(read, {args.out}); !places.ok() && !args.options.stopAfter)
+    return fail(places.message());
   // Times that were measured are kept in the cache. It is made before the child is confined to it.
   std::string cache = hasGoal || args.options.portfolio || args.budgets ? cacheFolder() : "";
   if (!cache.empty())

@@ -6,6 +6,7 @@
 #include "tessera/base/CachePath.h"
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
+#include "tessera/base/Output.h"
 #include "tessera/driver/Knobs.h"
 #include "tessera/transforms/nn/knobs/Knobs.h"
 #include "tessera/tune/CurveFile.h"
@@ -194,6 +195,8 @@ void cli::addTune(CLI::App &app, Action &action) {
     action = [args] {
       if (args->out.empty())
         args->out = args->in;
+      if (Status places = checkOutputs({args->data, args->metric}, {args->out}); !places.ok())
+        return cli::fail(places.message());
       std::ranges::sort(args->losses);
       args->losses.erase(std::ranges::unique(args->losses).begin(), args->losses.end());
       args->options.budget = parseSeconds(args->budget).value_or(0);

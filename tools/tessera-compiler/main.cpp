@@ -129,7 +129,8 @@ int cli::supervise(const Confinement &allowed, const std::function<int()> &work,
       llvm::outs().clear_error();
       status = cli::fail("cannot write to standard output: " + reason);
     }
-    std::fflush(stdout);
+    if (Status printed = flushStandardOutput(); !printed.ok() && status == 0)
+      status = cli::fail(printed.message());
     std::fflush(stderr);
     _exit(status);
   }
@@ -182,7 +183,9 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp &e) {
-    return app.exit(e);
+    app.exit(e);
+    Status printed = flushStandardOutput();
+    return printed.ok() ? 0 : fail(printed.message());
   } catch (const CLI::ParseError &e) {
     bool known = argc < 2 || argv[1][0] == '-';
     for (const CLI::App *sub : app.get_subcommands([](const CLI::App *) { return true; }))
@@ -197,5 +200,8 @@ int main(int argc, char **argv) {
       command = sub->get_name() + " ";
     return fail(std::string(e.what()) + "; see 'tessera " + command + "--help'");
   }
-  return action ? action() : 1;
+  int status = action ? action() : 1;
+  if (Status printed = flushStandardOutput(); !printed.ok() && status == 0)
+    status = fail(printed.message());
+  return status;
 }

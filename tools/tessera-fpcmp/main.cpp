@@ -6,6 +6,7 @@
 #include "tessera/base/Diag.h"
 #include "tessera/base/Half.h"
 #include "tessera/base/Npy.h"
+#include "tessera/base/Output.h"
 
 #include <cmath>
 #include <cstdio>
@@ -80,7 +81,8 @@ int main(int argc, char **argv) {
     std::string word = argv[i];
     if (word == "--help") {
       std::printf("%s", usage);
-      return 0;
+      Status printed = flushStandardOutput();
+      return printed.ok() ? 0 : failWith(printed.message());
     }
     double *bound = word == "--rtol"         ? &rtol
                     : word == "--atol"       ? &atol

@@ -7,6 +7,7 @@
 #include "Pilot.h"
 #include "Tool.h"
 #include "tessera/base/Diag.h"
+#include "tessera/base/Output.h"
 #include "tessera/runtime/Energy.h"
 #include "tessera/runtime/Trace.h"
 #include "tessera/tune/CurveFile.h"
@@ -130,6 +131,7 @@ static Status refuseForJudged(const EvalOptions &options) {
 }
 
 static Status evalCommand(EvalOptions &options) {
+  TESSERA_TRY(checkOutputs({options.open.file, options.data.data}, {options.log, options.correct}));
   TESSERA_ASSIGN(std::shared_ptr<Program> program, options.open.open(/*profile=*/true));
   const ProgramPlan &plan = program->plan();
   TESSERA_ASSIGN(const std::optional<tune::Curve> curve, tune::readCurve(program->module().file()));

@@ -4,6 +4,7 @@
 #include "tessera/tune/Report.h"
 #include "Tool.h"
 #include "tessera/base/File.h"
+#include "tessera/base/Output.h"
 #include "tessera/tune/CurveFile.h"
 
 #include <CLI/CLI.hpp>
@@ -18,6 +19,7 @@ struct ReportOptions {
 } // namespace
 
 static Status reportCommand(const ReportOptions &options) {
+  TESSERA_TRY(checkOutputs({options.file, options.log}, {options.output}));
   TESSERA_ASSIGN(Container file, Container::open(options.file));
   TESSERA_ASSIGN(std::optional<tune::Curve> curve, tune::readCurve(file));
   if (!curve)

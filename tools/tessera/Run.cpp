@@ -6,6 +6,7 @@
 #include "tessera/base/CpuInfo.h"
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
+#include "tessera/base/Output.h"
 #include "tessera/base/ThreadPool.h"
 #include "tessera/runtime/Arrays.h"
 #include "tessera/runtime/Energy.h"
@@ -157,6 +158,8 @@ static Status writeOutputs(const ProgramPlan &plan, const std::vector<std::strin
 }
 
 static Status runCommand(RunOptions &options) {
+  TESSERA_TRY(checkOutputs(fileNames(options.inputs.files, {options.open.file}),
+                           fileNames(options.outputs, {options.trace, options.log})));
   TESSERA_ASSIGN(std::shared_ptr<Program> program, options.open.open(options.profile));
   const ProgramPlan &plan = program->plan();
   std::vector<BufferRef> outputs;
@@ -236,6 +239,7 @@ struct BenchOptions {
 } // namespace
 
 static Status benchCommand(BenchOptions &options) {
+  TESSERA_TRY(checkOutputs(fileNames(options.inputs.files, {options.open.file}), {options.json}));
   TESSERA_ASSIGN(std::shared_ptr<Program> program, options.open.open(false));
   const ProgramPlan &plan = program->plan();
   if (options.batch > 0)

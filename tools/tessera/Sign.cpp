@@ -2,6 +2,7 @@
 //
 // `tessera keygen` and `tessera sign`: who made a file. `--trusted-keys` of the other commands checks it.
 #include "Tool.h"
+#include "tessera/base/Output.h"
 #include "tessera/base/Trust.h"
 
 #include <CLI/CLI.hpp>
@@ -19,6 +20,8 @@ struct SignOptions {
 static Status signCommand(const SignOptions &options) {
   if (!options.out.empty() && options.files.size() != 1)
     return fail(StatusCode::InvalidArgument, "-o: expected one file, but got ", options.files.size());
+  TESSERA_TRY(checkOutputs({options.key}, options.files));
+  TESSERA_TRY(checkOutputs({options.key}, {options.out}));
   for (const std::string &file : options.files)
     TESSERA_TRY(signFile(file, options.key, options.out.empty() ? file : options.out));
   return Status();

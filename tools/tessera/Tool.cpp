@@ -90,6 +90,12 @@ void Inputs::add(CLI::App &app, bool random) {
   }
 }
 
+std::vector<std::string> fileNames(std::span<const std::string> texts, std::vector<std::string> more) {
+  for (const std::string &text : texts)
+    more.push_back(text.substr(text.find('=') + 1));
+  return more;
+}
+
 // A number on the command line as an array of rank 0. Without a value: `text` is not a number, so it is the
 // name of a file.
 static Result<std::optional<NpyArray>> parseScalar(const std::string &text, ElementType type) {

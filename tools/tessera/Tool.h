@@ -43,6 +43,8 @@ private:
 /// Reads "name=value"; a failed Status names the option.
 Result<std::pair<std::string, std::string>> splitPair(const std::string &text, const char *option);
 std::vector<std::string> splitList(const std::string &text);
+/// The files of "name=file" or "file", after `more`.
+std::vector<std::string> fileNames(std::span<const std::string> texts, std::vector<std::string> more);
 /// Calls of a command: reports a failure on standard error and gives the exit status.
 int finish(const Status &status);
 

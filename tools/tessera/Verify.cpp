@@ -7,6 +7,7 @@
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
 #include "tessera/base/Json.h"
+#include "tessera/base/Output.h"
 #include "tessera/tune/Claims.h"
 #include "tessera/tune/CurveFile.h"
 #include "tessera/tune/Feed.h"
@@ -235,6 +236,7 @@ static Status conclude(const Verified &verified, const Claims &claims, bool isQu
 }
 
 static Status verifyCommand(const VerifyOptions &options) {
+  TESSERA_TRY(checkOutputs({options.open.file, options.data.data}, {options.json}));
   TESSERA_ASSIGN(Verified verified, openShipped(options));
   TESSERA_TRY(isJudgedByExact(verified.curve) ? judgeByExact(options, verified)
                                               : judgeByLabels(options, verified));

@@ -4,6 +4,7 @@
 // no LLVM; everything else is handed to tessera-compiler beside it.
 #include "Tool.h"
 #include "tessera/base/Diag.h"
+#include "tessera/base/Output.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -105,15 +106,21 @@ int main(int argc, char **argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
     // Help and version are "errors" of status 0; a user's mistake is always 1.
-    if (error.get_exit_code() == 0)
-      return app.exit(error);
+    if (error.get_exit_code() == 0) {
+      app.exit(error);
+      return finish(flushStandardOutput());
+    }
     std::string text = error.what();
     std::fprintf(stderr, "error: %s\nrun 'tessera %s--help' for the options\n", text.c_str(),
                  command.empty() ? "" : (command + " ").c_str());
     return 1;
   }
   try {
-    return finish(action());
+    Status status = action();
+    // A failure of its own is said before that of printing.
+    if (Status printed = flushStandardOutput(); status.ok())
+      status = std::move(printed);
+    return finish(status);
   } catch (const std::bad_alloc &) {
     return finish(fail(StatusCode::OutOfMemory, "host: out of memory"));
   }
