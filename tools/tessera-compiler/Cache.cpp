@@ -8,6 +8,7 @@
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
 #include "tessera/base/Output.h"
+#include "tessera/base/Trust.h"
 #include "tessera/driver/Compiler.h"
 #include "tessera/runtime/Module.h"
 
@@ -25,10 +26,10 @@ using namespace tessera;
 using namespace tessera::cli;
 
 static Result<CacheEntry> findEntry(const std::string &path, const std::string &mode) {
-  auto file = MappedFile::open(path);
-  if (!file.ok())
-    return file.status();
-  return cacheEntry((*file)->bytes(), mode);
+  TESSERA_ASSIGN(Container file, Container::open(path));
+  // Whatever the cache has of it was perhaps made when nobody asked for a signature.
+  TESSERA_TRY(checkTrust(file));
+  return cacheEntry(file.file()->bytes(), mode);
 }
 
 // Makes the installed program for `in` unless the cache has it, unharmed.

@@ -209,7 +209,7 @@ static Result<std::vector<Key>> trustedKeys(const std::string &path) {
 
 static bool isInCache(const std::string &path) {
   size_t slash = path.rfind('/');
-  return slash != std::string::npos && path.substr(0, slash) == cacheFolder();
+  return slash != std::string::npos && path.substr(0, slash) == cacheFolder() && openCacheFolder().ok();
 }
 
 Status checkTrust(const Container &file) {
