@@ -20,7 +20,8 @@
 #include <type_traits>
 #include <utility>
 
-namespace tessera {
+// The mark tells the compiler that what is inside is its own, also after preprocessing.
+namespace [[clang::annotate("tessera.own")]] tessera {
 
 /// A text as an argument of a template: the name of a loop, or the targets that it may run on.
 template <size_t Size> struct text {

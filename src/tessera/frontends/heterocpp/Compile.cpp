@@ -5,10 +5,8 @@
 
 #include "tessera/frontends/heterocpp/Source.h"
 
-#include "clang/AST/GlobalDecl.h"
 #include "clang/Basic/DiagnosticOptions.h"
-#include "clang/Basic/TargetInfo.h"
-#include "clang/CodeGen/BackendUtil.h"
+#include "clang/CodeGen/CodeGenAction.h"
 #include "clang/CodeGen/ModuleBuilder.h"
 #include "clang/Driver/Compilation.h"
 #include "clang/Driver/Driver.h"
@@ -21,9 +19,13 @@
 #include "clang/Frontend/TextDiagnosticPrinter.h"
 #include "clang/Frontend/Utils.h"
 #include "clang/FrontendTool/Utils.h"
+#include "clang/Options/Options.h"
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/TimeProfiler.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include "llvm/TargetParser/Host.h"
 
@@ -32,111 +34,131 @@ using namespace tessera::heterocpp;
 
 namespace {
 
-/// Parses once: our consumer sees the AST, then Clang's code generator makes the host module.
-class HeteroAction : public clang::ASTFrontendAction {
+/// The graphs of a file and their portable object, as soon as Clang has all declarations.
+class GraphConsumer : public SourceUnit {
 public:
-  HeteroAction(const CompileSetup &setup, std::optional<clang::BackendAction> backend)
-      : setup(setup), backend(backend) {}
+  GraphConsumer(const CompileSetup &setup, clang::DiagnosticsEngine &engine, llvm::StringRef file)
+      : SourceUnit(setup.context, setup.targets, engine), setup(setup), engine(engine), file(file) {}
+
+  void HandleTranslationUnit(clang::ASTContext &ast) override {
+    SourceUnit::HandleTranslationUnit(ast);
+    if (engine.hasErrorOccurred() || !setup.makeObject || launches.empty())
+      return;
+    // Checking alone makes the object, too: races are found on the way.
+    if (std::optional<std::string> made = setup.makeObject(*module, file))
+      object = std::move(*made);
+    else
+      engine.Report(engine.getDiagnosticIDs()->getCustomDiagID(clang::DiagnosticIDs::Error,
+                                                               "the graphs of this file were not compiled"));
+  }
+
+  std::string object;
+
+private:
+  const CompileSetup &setup;
+  clang::DiagnosticsEngine &engine;
+  std::string file;
+};
+
+/// One of Clang's own actions, for which our consumer sees the AST first. Where it makes code, the module is
+/// rewritten just before Clang's passes.
+template <typename Base> class WithGraphs : public Base {
+public:
+  explicit WithGraphs(const CompileSetup &setup) : setup(setup) {}
 
   OwningOpRef<ModuleOp> graphs; ///< when only they were asked for
 
 protected:
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance &ci,
                                                         llvm::StringRef file) override {
-    source = file.str();
-    std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
-    auto own = std::make_unique<SourceUnit>(setup.context, setup.targets, ci.getDiagnostics());
+    auto own = std::make_unique<GraphConsumer>(setup, ci.getDiagnostics(), file);
     unit = own.get();
+    std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
     consumers.push_back(std::move(own));
-    if (backend) {
-      output = ci.createDefaultOutputFile(
-          *backend != clang::Backend_EmitAssembly && *backend != clang::Backend_EmitLL, file, extension());
-      if (!output)
-        return nullptr;
-      // Launches are found again in the module by their places.
-      clang::CodeGenOptions &options = ci.getCodeGenOpts();
-      if (options.getDebugInfo() == llvm::codegenoptions::NoDebugInfo)
-        options.setDebugInfo(llvm::codegenoptions::LocTrackingOnly);
-      options.DebugColumnInfo = true;
-      auto generator = clang::CreateLLVMCodeGen(ci, file, context);
-      codegen = generator.get();
-      consumers.push_back(std::move(generator));
-    }
+    consumers.push_back(Base::CreateASTConsumer(ci, file));
+    if (!consumers.back())
+      return nullptr;
+    if constexpr (std::is_base_of_v<clang::CodeGenAction, Base>)
+      ci.getCodeGenOpts().PassBuilderCallbacks.push_back([this](llvm::PassBuilder &) { rewrite(); });
     return std::make_unique<clang::MultiplexConsumer>(std::move(consumers));
   }
 
-  void ExecuteAction() override {
-    ASTFrontendAction::ExecuteAction();
-    clang::CompilerInstance &ci = getCompilerInstance();
-    if (ci.getDiagnostics().hasErrorOccurred())
-      return;
-    // Checking alone makes the object, too: races are found on the way.
-    std::optional<std::string> object = "";
-    if (setup.makeObject && !unit->launches.empty())
-      object = setup.makeObject(*unit->module, source);
-    if (!object) {
-      ci.getDiagnostics().Report(ci.getDiagnostics().getDiagnosticIDs()->getCustomDiagID(
-          clang::DiagnosticIDs::Error, "the graphs of this file were not compiled"));
-      return;
-    }
-    if (!backend) {
-      graphs = std::move(unit->module);
-      return;
-    }
-    if (!codegen->GetModule())
-      return;
-    auto mangle = [&](const clang::FunctionDecl *function) {
-      if (const auto *made = dyn_cast<clang::CXXConstructorDecl>(function))
-        return codegen->GetMangledName(clang::GlobalDecl(made, clang::Ctor_Base)).str();
-      if (const auto *made = dyn_cast<clang::CXXDestructorDecl>(function))
-        return codegen->GetMangledName(clang::GlobalDecl(made, clang::Dtor_Base)).str();
-      return codegen->GetMangledName(clang::GlobalDecl(function)).str();
-    };
-    std::vector<HostLaunch> launches = unit->describeLaunches(mangle);
-    std::vector<HostPush> pushes = unit->describePushes(mangle);
-    std::unique_ptr<llvm::Module> module = codegen->ReleaseModule();
-    rewriteHost(*module, launches, pushes, *object, setup.installer, setup.checks);
-    clang::emitBackendOutput(ci, ci.getCodeGenOpts(), ci.getTarget().getDataLayoutString(), module.get(),
-                             *backend, ci.getFileManager().getVirtualFileSystemPtr(), std::move(output));
+  void EndSourceFileAction() override {
+    graphs = std::move(unit->module);
+    Base::EndSourceFileAction();
   }
 
 private:
-  llvm::StringRef extension() const {
-    switch (*backend) {
-    case clang::Backend_EmitAssembly:
-      return "s";
-    case clang::Backend_EmitLL:
-      return "ll";
-    case clang::Backend_EmitBC:
-      return "bc";
-    default:
-      return "o";
-    }
+  void rewrite() {
+    clang::DiagnosticsEngine &engine = this->getCompilerInstance().getDiagnostics();
+    unsigned id = engine.getDiagnosticIDs()->getCustomDiagID(clang::DiagnosticIDs::Error, "%0");
+    auto report = [&](std::optional<unsigned> number, const llvm::Function *function,
+                      const llvm::Twine &text) {
+      clang::SourceLocation at;
+      if (number)
+        at = unit->getPlace(*number);
+      std::string where = number || !function ? "" : " (in '" + llvm::demangle(function->getName()) + "')";
+      engine.Report(at, id) << (text + where).str();
+    };
+    rewriteHost(*this->getCodeGenerator()->GetModule(), unit->host, unit->object, setup.installer,
+                setup.checks, report);
   }
 
   const CompileSetup &setup;
-  std::optional<clang::BackendAction> backend;
-  llvm::LLVMContext context;
-  SourceUnit *unit = nullptr;
-  clang::CodeGenerator *codegen = nullptr;
-  std::unique_ptr<llvm::raw_pwrite_stream> output;
-  std::string source;
+  GraphConsumer *unit = nullptr;
 };
 
 } // namespace
 
-static std::optional<clang::BackendAction> getBackend(clang::frontend::ActionKind kind) {
-  switch (kind) {
+// What -fplugin= and -mllvm ask for, before an action. For its own actions, Clang does the same itself.
+static bool prepare(clang::CompilerInstance &ci) {
+  ci.LoadRequestedPlugins();
+  std::vector<const char *> words = {"tessera cc (-mllvm)"};
+  for (const std::string &word : ci.getFrontendOpts().LLVMArgs)
+    words.push_back(word.c_str());
+  llvm::cl::ResetAllOptionOccurrences();
+  if (words.size() > 1)
+    llvm::cl::ParseCommandLineOptions(words.size(), words.data());
+  return !ci.getDiagnostics().hasErrorOccurred();
+}
+
+// Runs an action and returns whether it went well.
+template <typename Base>
+static bool runAction(clang::CompilerInstance &ci, const CompileSetup &setup,
+                      OwningOpRef<ModuleOp> *graphs = nullptr) {
+  WithGraphs<Base> action(setup);
+  bool good = prepare(ci) && ci.ExecuteAction(action);
+  if (graphs)
+    *graphs = std::move(action.graphs);
+  return good;
+}
+
+// Actions that see no launches are Clang's own.
+static bool runAction(clang::CompilerInstance &ci, const CompileSetup &setup, OwningOpRef<ModuleOp> *graphs) {
+  const clang::FrontendOptions &options = ci.getFrontendOpts();
+  clang::Language language =
+      options.Inputs.empty() ? clang::Language::Unknown : options.Inputs[0].getKind().getLanguage();
+  if (graphs)
+    return runAction<clang::SyntaxOnlyAction>(ci, setup, graphs);
+  if (language == clang::Language::LLVM_IR || language == clang::Language::Asm)
+    return clang::ExecuteCompilerInvocation(&ci);
+  switch (options.ProgramAction) {
   case clang::frontend::EmitObj:
-    return clang::Backend_EmitObj;
+    return runAction<clang::EmitObjAction>(ci, setup);
   case clang::frontend::EmitAssembly:
-    return clang::Backend_EmitAssembly;
+    return runAction<clang::EmitAssemblyAction>(ci, setup);
   case clang::frontend::EmitBC:
-    return clang::Backend_EmitBC;
+    return runAction<clang::EmitBCAction>(ci, setup);
   case clang::frontend::EmitLLVM:
-    return clang::Backend_EmitLL;
+    return runAction<clang::EmitLLVMAction>(ci, setup);
+  case clang::frontend::EmitLLVMOnly:
+    return runAction<clang::EmitLLVMOnlyAction>(ci, setup);
+  case clang::frontend::EmitCodeGenOnly:
+    return runAction<clang::EmitCodeGenOnlyAction>(ci, setup);
+  case clang::frontend::ParseSyntaxOnly:
+    return runAction<clang::SyntaxOnlyAction>(ci, setup);
   default:
-    return std::nullopt;
+    return clang::ExecuteCompilerInvocation(&ci);
   }
 }
 
@@ -149,22 +171,19 @@ static bool compile(llvm::ArrayRef<const char *> args, const char *program, cons
   clang::DiagnosticsEngine engine(clang::DiagnosticIDs::create(), options, buffer);
   if (!clang::CompilerInvocation::CreateFromArgs(*invocation, args, engine, program))
     return false;
-  std::optional<clang::BackendAction> backend = getBackend(invocation->getFrontendOpts().ProgramAction);
   clang::CompilerInstance ci(invocation);
   ci.createVirtualFileSystem();
   ci.createDiagnostics();
-  bool isSource =
-      !invocation->getFrontendOpts().Inputs.empty() &&
-      invocation->getFrontendOpts().Inputs[0].getKind().getLanguage() != clang::Language::LLVM_IR &&
-      invocation->getFrontendOpts().Inputs[0].getKind().getLanguage() != clang::Language::Asm;
-  // Checking alone checks graphs, too.
-  bool checks = invocation->getFrontendOpts().ProgramAction == clang::frontend::ParseSyntaxOnly;
-  if (!graphs && ((!backend && !checks) || !isSource))
-    return clang::ExecuteCompilerInvocation(&ci);
-  HeteroAction action(setup, graphs ? std::nullopt : backend);
-  bool good = ci.ExecuteAction(action);
-  if (graphs)
-    *graphs = std::move(action.graphs);
+  const clang::FrontendOptions &frontend = ci.getFrontendOpts();
+  if (frontend.TimeTracePath.empty())
+    return runAction(ci, setup, graphs);
+  llvm::timeTraceProfilerInitialize(frontend.TimeTraceGranularity, program, frontend.TimeTraceVerbose);
+  bool good = runAction(ci, setup, graphs);
+  std::error_code error;
+  llvm::raw_fd_ostream trace(frontend.TimeTracePath, error);
+  if (!error)
+    llvm::timeTraceProfilerWrite(trace);
+  llvm::timeTraceProfilerCleanup();
   return good;
 }
 
@@ -224,6 +243,40 @@ static bool isCompilation(const clang::driver::Command &job) {
   return !job.getArguments().empty() && llvm::StringRef(job.getArguments()[0]) == "-cc1";
 }
 
+// Programs and libraries are linked with the runtime, unless no library is wanted.
+static void linkRuntime(clang::driver::Compilation &c, const std::string &library) {
+  namespace options = clang::options;
+  const llvm::opt::DerivedArgList &args = c.getArgs();
+  if (args.hasArg(options::OPT_nostdlib, options::OPT_nodefaultlibs, options::OPT_r))
+    return;
+  for (clang::driver::Command &job : c.getJobs()) {
+    if (job.getSource().getKind() != clang::driver::Action::LinkJobClass)
+      continue;
+    llvm::opt::ArgStringList words = job.getArguments();
+    for (const std::string &word : {"-L" + library, std::string("-rpath"), library, std::string("-ltessera")})
+      words.push_back(args.MakeArgString(word));
+    job.replaceArguments(words);
+  }
+}
+
+static bool isAfter(const clang::driver::Action &action,
+                    const std::set<const clang::driver::Action *> &failed) {
+  return failed.count(&action) || llvm::any_of(action.inputs(), [&](const clang::driver::Action *input) {
+           return isAfter(*input, failed);
+         });
+}
+
+static bool runJob(const clang::driver::Command &job, const char *program, const CompileSetup &setup) {
+  if (isCompilation(job))
+    return compile(llvm::ArrayRef(job.getArguments()).drop_front(), program, setup, nullptr);
+  std::string error;
+  bool failed = false;
+  int status = job.Execute({}, &error, &failed);
+  if (!error.empty())
+    llvm::errs() << "error: " << error << "\n";
+  return status == 0;
+}
+
 int heterocpp::runDriver(std::vector<std::string> args, CompileSetup setup) {
   initializeTargets();
   for (const std::string &arg : args)
@@ -232,41 +285,30 @@ int heterocpp::runDriver(std::vector<std::string> args, CompileSetup setup) {
   std::vector<std::string> words = {"--driver-mode=g++", "-isystem", setup.headers, "-isystem",
                                     setup.headers + "/tessera/compat"};
   words.insert(words.end(), args.begin(), args.end());
-  auto given = [&](std::initializer_list<llvm::StringRef> flags) {
-    return llvm::any_of(args, [&](const std::string &arg) { return llvm::is_contained(flags, arg); });
-  };
-  if (!given({"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--version", "-nostdlib", "-shared-libgcc"}))
-    words.insert(words.end(), {"-L" + setup.library, "-Wl,-rpath," + setup.library, "-ltessera"});
   DriverRun run;
   if (!run.plan(words))
     return 1;
   clang::driver::Compilation &c = *run.compilation;
-  if (given({"-###"})) {
+  linkRuntime(c, setup.library);
+  if (c.getArgs().hasArg(clang::options::OPT__HASH_HASH_HASH)) {
     llvm::SmallVector<std::pair<int, const clang::driver::Command *>> failing;
     return run.driver.ExecuteCompilation(c, failing);
   }
-  int status = 0;
+  // As Clang's driver does: a file that fails takes only what is made of it along.
+  std::set<const clang::driver::Action *> failed;
   for (const clang::driver::Command &job : c.getJobs()) {
-    if (given({"-v"}))
+    if (isAfter(job.getSource(), failed))
+      continue;
+    if (c.getArgs().hasArg(clang::options::OPT_v))
       job.Print(llvm::errs(), "\n", true);
-    if (isCompilation(job)) {
-      llvm::ArrayRef<const char *> own = llvm::ArrayRef(job.getArguments()).drop_front();
-      status = compile(own, run.program.c_str(), setup, nullptr) ? 0 : 1;
-    } else {
-      std::string error;
-      bool failed = false;
-      status = job.Execute({}, &error, &failed);
-      if (!error.empty())
-        llvm::errs() << "error: " << error << "\n";
-      status = status ? 1 : 0;
-    }
-    if (status)
-      break;
+    if (runJob(job, run.program.c_str(), setup))
+      continue;
+    failed.insert(&job.getSource());
+    if (!run.driver.isSaveTempsEnabled())
+      c.CleanupFileMap(c.getResultFiles(), cast<clang::driver::JobAction>(&job.getSource()));
   }
-  if (status)
-    c.CleanupFileMap(c.getResultFiles(), nullptr);
   c.CleanupFileList(c.getTempFiles());
-  return status;
+  return failed.empty() ? 0 : 1;
 }
 
 OwningOpRef<ModuleOp> heterocpp::importFile(const std::string &path, const std::vector<std::string> &flags,

@@ -231,7 +231,7 @@ bool GraphBuilder::build(const clang::FunctionDecl *root, ArrayRef<const clang::
   }
   all.assign(stmts.begin(), stmts.end());
   entered.insert(root);
-  if (const clang::CXXRecordDecl *lambda = getLambda(launch.host))
+  if (const clang::CXXRecordDecl *lambda = launch.host ? getLambda(launch.host) : nullptr)
     calledAt = lambda->getLocation();
   walk(stmts, nullptr);
   if (level.failed) {

@@ -17,12 +17,10 @@ struct GraphInput {
   std::optional<unsigned> sizeArgument; ///< of memory: its size in bytes
   clang::QualType type;                 ///< of a scalar, as the graph takes it
   uint64_t unitBytes = 0;               ///< of memory
-  /// Of memory: the extents after the first, each a constant (argument empty) or a scalar argument of the
-  /// call.
+  /// Of memory: the extents after the first, each a constant, or a scalar of the launch and a constant.
   struct Extent {
     int64_t factor = 1;
-    std::vector<unsigned> arguments;
-    std::shared_ptr<const GraphInput> member = nullptr; ///< a number of a structure
+    std::shared_ptr<const GraphInput> number = nullptr;
   };
   std::vector<Extent> inner;
   std::shared_ptr<const Where> member; ///< set when it is reached through a member of the argument
@@ -32,12 +30,12 @@ struct GraphInput {
 /// A launch of the host program.
 struct Launch {
   std::string graph;                         ///< the name of the graph
-  const clang::FunctionDecl *host = nullptr; ///< the function that launches it
+  const clang::FunctionDecl *host = nullptr; ///< the function that launches it; null outside of functions
   const clang::CallExpr *call = nullptr;
-  bool isRegion = false;   ///< __hetero_launch_begin
-  bool isStream = false;   ///< __hetero_launch_stream
-  std::vector<Word> words; ///< of a stream: the inputs of an item
-  unsigned output = 0;     ///< of a stream: the word that says where an item's first output is
+  const clang::CallExpr *end = nullptr; ///< __hetero_launch_end
+  bool isStream = false;                ///< __hetero_launch_stream
+  std::vector<Word> words;              ///< of a stream: the inputs of an item
+  unsigned output = 0;                  ///< of a stream: the word that says where an item's first output is
   std::vector<GraphInput> inputs;
   std::vector<GraphInput> outputs; ///< that are not the memory of an input; `inner` holds all extents
 };

@@ -59,8 +59,7 @@ bool GraphBuilder::addInput(const clang::ValueDecl *decl, clang::QualType type, 
                               : type->isArrayType() ? ast.getAsArrayType(type)->getElementType()
                                                     : type->getPointeeType();
     if (element->isVoidType()) {
-      const clang::FunctionDecl *function = launch.host;
-      clang::QualType found = findCast(function->getBody(), decl);
+      clang::QualType found = launch.host ? findCast(launch.host->getBody(), decl) : clang::QualType();
       if (const auto *param = dyn_cast<clang::ParmVarDecl>(decl))
         if (const auto *owner = dyn_cast<clang::FunctionDecl>(param->getDeclContext()))
           found = findCast(owner->getBody(), decl);

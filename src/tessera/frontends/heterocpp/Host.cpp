@@ -5,7 +5,7 @@
 #include "tessera/frontends/heterocpp/HostMembers.h"
 #include "tessera/frontends/heterocpp/Markers.h"
 
-#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -19,39 +19,43 @@ namespace {
 
 class Rewriter {
 public:
-  Rewriter(Module &module, const std::string &object, const std::string &installer, bool checks)
-      : checks(checks), module(module), context(module.getContext()), ptr(PointerType::getUnqual(context)),
-        i64(Type::getInt64Ty(context)), objectBytes(object), installer(installer) {}
+  Rewriter(Module &module, const std::string &object, const std::string &installer, bool checks,
+           HostReport report)
+      : checks(checks), report(report), module(module), context(module.getContext()),
+        ptr(PointerType::getUnqual(context)), i64(Type::getInt64Ty(context)), objectBytes(object),
+        installer(installer) {}
 
-  void run(const std::vector<HostLaunch> &launches, const std::vector<HostPush> &pushes);
+  void run(const HostCalls &calls);
 
 private:
-  struct Site {
-    CallBase *call;
-    MarkerKind kind;
-  };
   /// How an argument of a launch is had: from a call of the marker, or from an item of a stream.
   using Arguments = function_ref<Value *(unsigned)>;
   void launch(CallBase *call, const HostLaunch &launch, CallBase *end);
   void fillSlots(IRBuilder<> &b, Arguments argument, const HostLaunch &launch, Value *slots,
                  HostMembers &members);
   AllocaInst *allocate(Function *function, unsigned count);
-  AllocaInst *putWords(IRBuilder<> &b, CallBase *call, const std::vector<HostWord> &words,
-                       std::string &kinds);
+  AllocaInst *putWords(IRBuilder<> &b, CallBase *call, const std::vector<Word> &words, std::string &kinds);
   Function *makePlacer(const HostLaunch &launch);
   void openStream(CallBase *call, const HostLaunch &launch);
-  void push(CallBase *call, const HostPush &push);
+  void push(CallBase *call, const HostWords &push);
+  void runHere(CallBase *call, const HostWords &part);
+  void place(CallBase *call, unsigned number);
+  void placeRegion(CallBase *end, unsigned number);
+  CallBase *findBegin(CallBase *end, unsigned number);
+  void placeAll(ArrayRef<Function *> numbered);
+  void rewriteMarker(Function &marker, MarkerKind kind);
   GlobalVariable *record(const std::string &graph);
   GlobalVariable *text(const std::string &content, StringRef name);
   Value *asInteger(IRBuilder<> &b, Value *v) { return b.CreateZExtOrTrunc(v, i64); }
   Type *getType(const HostInput &input);
   Value *scalar(IRBuilder<> &b, Value *v, const HostInput &input);
-  void remove(const Site &site);
+  Function *getRuntime(MarkerKind kind);
   void check(IRBuilder<> &b, Arguments argument, const HostLaunch &launch, HostMembers &members);
   Value *extent(IRBuilder<> &b, Arguments argument, const HostInput::Extent &extent, HostMembers &members);
   Value *notNegative(IRBuilder<> &b, Value *v);
 
   bool checks;
+  HostReport report;
   Module &module;
   LLVMContext &context;
   Type *ptr, *i64;
@@ -59,6 +63,10 @@ private:
   Constant *object = nullptr;
   GlobalVariable *tool = nullptr;
   std::map<std::string, GlobalVariable *> records;
+  /// By the number of a marker's call.
+  std::map<unsigned, const HostLaunch *> launches, ends;
+  std::map<unsigned, const HostWords *> pushes, parts;
+  std::set<Function *> cut; ///< functions with regions that were taken out
 };
 
 } // namespace
@@ -107,13 +115,15 @@ Type *Rewriter::getType(const HostInput &input) {
 Value *Rewriter::scalar(IRBuilder<> &b, Value *v, const HostInput &input) {
   Type *wanted = getType(input);
   Type *type = v->getType();
+  if (input.isBool)
+    return b.CreateZExt(b.CreateIsNotNull(v), wanted);
   if (type->isFloatingPointTy() && input.isFloat)
     return b.CreateFPCast(v, wanted);
   if (type->isFloatingPointTy())
     return input.isSigned ? b.CreateFPToSI(v, wanted) : b.CreateFPToUI(v, wanted);
   if (input.isFloat)
-    return input.isSigned ? b.CreateSIToFP(v, wanted) : b.CreateUIToFP(v, wanted);
-  return b.CreateIntCast(v, wanted, input.isSigned);
+    return input.isFromSigned ? b.CreateSIToFP(v, wanted) : b.CreateUIToFP(v, wanted);
+  return b.CreateIntCast(v, wanted, input.isFromSigned);
 }
 
 // The host waits before it does anything else.
@@ -134,12 +144,12 @@ static bool isAwaited(Instruction *from) {
 Value *Rewriter::extent(IRBuilder<> &b, Arguments argument, const HostInput::Extent &extent,
                         HostMembers &members) {
   Value *e = ConstantInt::get(i64, extent.factor);
-  for (unsigned i : extent.arguments)
-    e = b.CreateMul(e, b.CreateSExtOrTrunc(argument(i), i64));
-  if (extent.member)
-    e = b.CreateMul(e, b.CreateIntCast(members.number(*extent.member, getType(*extent.member)), i64,
-                                       extent.member->isSigned));
-  return e;
+  if (!extent.number)
+    return e;
+  const HostInput &input = *extent.number;
+  Value *number =
+      input.member ? members.number(input, getType(input)) : scalar(b, argument(input.argument), input);
+  return b.CreateMul(e, b.CreateIntCast(number, i64, input.isSigned));
 }
 
 Value *Rewriter::notNegative(IRBuilder<> &b, Value *v) {
@@ -266,7 +276,7 @@ void Rewriter::launch(CallBase *call, const HostLaunch &launch, CallBase *end) {
 }
 
 // The values of a call as words: integers of 64 bits, and other numbers as the bits of a double.
-AllocaInst *Rewriter::putWords(IRBuilder<> &b, CallBase *call, const std::vector<HostWord> &words,
+AllocaInst *Rewriter::putWords(IRBuilder<> &b, CallBase *call, const std::vector<Word> &words,
                                std::string &kinds) {
   AllocaInst *values = allocate(call->getFunction(), words.size());
   for (auto [i, word] : llvm::enumerate(words)) {
@@ -313,7 +323,7 @@ void Rewriter::openStream(CallBase *call, const HostLaunch &launch) {
   call->eraseFromParent();
 }
 
-void Rewriter::push(CallBase *call, const HostPush &push) {
+void Rewriter::push(CallBase *call, const HostWords &push) {
   IRBuilder<> b(call);
   std::string kinds;
   AllocaInst *values = putWords(b, call, push.words, kinds);
@@ -323,123 +333,225 @@ void Rewriter::push(CallBase *call, const HostPush &push) {
   call->eraseFromParent();
 }
 
-// Markers that are left stand in code that runs on the host: nothing, or the runtime's function.
-void Rewriter::remove(const Site &site) {
-  CallBase *call = site.call;
-  IRBuilder<> b(call);
-  Type *none = Type::getVoidTy(context);
-  auto arg = [&](unsigned i) { return call->getArgOperand(i); };
-  Value *result = nullptr;
-  switch (site.kind) {
-  case MarkerKind::Wait:
-    b.CreateCall(module.getOrInsertFunction("tsr_hetero_wait", FunctionType::get(none, {ptr}, false)),
-                 {arg(0)});
-    break;
-  case MarkerKind::Pop:
-    result = b.CreateCall(module.getOrInsertFunction("tsr_hetero_pop", FunctionType::get(ptr, {ptr}, false)),
-                          {arg(0)});
-    break;
-  case MarkerKind::Close:
-    b.CreateCall(module.getOrInsertFunction("tsr_hetero_close", FunctionType::get(none, {ptr}, false)),
-                 {arg(0)});
-    break;
-  case MarkerKind::Malloc:
-  case MarkerKind::Scratch:
-    result =
-        b.CreateCall(module.getOrInsertFunction("tsr_hetero_malloc", FunctionType::get(ptr, {i64}, false)),
-                     {asInteger(b, arg(0))});
-    break;
-  case MarkerKind::Free:
-    b.CreateCall(module.getOrInsertFunction("tsr_hetero_free", FunctionType::get(none, {ptr}, false)),
-                 {arg(0)});
-    break;
-  case MarkerKind::Copy:
-    b.CreateCall(
-        module.getOrInsertFunction("tsr_hetero_copy", FunctionType::get(none, {ptr, ptr, i64}, false)),
-        {arg(0), arg(1), asInteger(b, arg(2))});
-    break;
-  case MarkerKind::Request:
-    b.CreateCall(module.getOrInsertFunction("tsr_hetero_request", FunctionType::get(none, {ptr, i64}, false)),
-                 {arg(0), asInteger(b, arg(1))});
-    break;
-  default:
-    break;
+// A launch inside of a graph, in a function that the host may call as well: the host's version of the
+// launched function runs here. A region runs as it stands.
+void Rewriter::runHere(CallBase *call, const HostWords &part) {
+  auto finish = [&] {
+    if (!call->getType()->isVoidTy())
+      call->replaceAllUsesWith(Constant::getNullValue(call->getType()));
+    call->eraseFromParent();
+  };
+  if (part.isRegion)
+    return finish();
+  auto *root = dyn_cast<Function>(call->getArgOperand(0)->stripPointerCasts());
+  if (!root || root->arg_size() != part.words.size()) {
+    report(part.number, call->getFunction(),
+           "the function of a launch inside of a graph cannot be called on the host");
+    return;
   }
-  if (!call->getType()->isVoidTy())
-    call->replaceAllUsesWith(
-        result && result->getType() == call->getType() ? result : Constant::getNullValue(call->getType()));
-  call->eraseFromParent();
+  IRBuilder<> b(call);
+  SmallVector<Value *> arguments;
+  for (auto [word, parameter] : llvm::zip(part.words, root->args())) {
+    Value *v = call->getArgOperand(word.argument);
+    Type *wanted = parameter.getType();
+    if (wanted->isFloatingPointTy())
+      v = word.kind == 'f'   ? b.CreateFPCast(v, wanted)
+          : word.kind == 'i' ? b.CreateSIToFP(v, wanted)
+                             : b.CreateUIToFP(v, wanted);
+    else if (wanted->isIntegerTy())
+      v = word.kind == 'f' ? b.CreateFPToSI(v, wanted) : b.CreateIntCast(v, wanted, word.kind == 'i');
+    arguments.push_back(v);
+  }
+  CallInst *made = b.CreateCall(root, arguments);
+  made->setCallingConv(root->getCallingConv());
+  made->setAttributes(root->getAttributes());
+  finish();
 }
 
-void Rewriter::run(const std::vector<HostLaunch> &launches, const std::vector<HostPush> &pushes) {
-  std::vector<Site> sites;
-  for (Function &function : module) {
-    // None of our calls unwinds.
-    std::vector<InvokeInst *> invokes;
-    for (BasicBlock &block : function)
-      if (auto *invoke = dyn_cast<InvokeInst>(block.getTerminator()))
-        if (Function *callee = invoke->getCalledFunction(); callee && getMarkerKind(callee->getName()))
-          invokes.push_back(invoke);
-    for (InvokeInst *invoke : invokes)
-      changeToCall(invoke);
-    for (BasicBlock &block : function)
-      for (Instruction &op : block)
-        if (auto *call = dyn_cast<CallBase>(&op))
-          if (Function *callee = call->getCalledFunction())
-            if (std::optional<MarkerKind> kind = getMarkerKind(callee->getName()))
-              sites.push_back({call, *kind});
-  }
-  auto isAt = [](CallBase *call, unsigned line, unsigned column) {
-    const DILocation *loc = call->getDebugLoc();
-    return loc && loc->getLine() == line && loc->getColumn() == column;
-  };
-  std::vector<Site> rest;
-  std::vector<std::pair<Site, const HostLaunch *>> found;
-  std::map<const HostLaunch *, CallBase *> ends;
-  for (const Site &site : sites) {
-    bool taken = false;
-    for (const HostPush &item : pushes)
-      if (!taken && site.kind == MarkerKind::Push && site.call->getFunction()->getName() == item.function &&
-          isAt(site.call, item.line, item.column)) {
-        push(site.call, item);
-        taken = true;
-      }
-    if (taken)
-      continue;
-    for (const HostLaunch &launch : launches) {
-      if (site.call->getFunction()->getName() != launch.function)
-        continue;
-      if ((site.kind == MarkerKind::Launch || site.kind == MarkerKind::LaunchStream ||
-           site.kind == MarkerKind::LaunchBegin) &&
-          isAt(site.call, launch.line, launch.column)) {
-        found.push_back({site, &launch});
-        taken = true;
-      } else if (site.kind == MarkerKind::LaunchEnd && isAt(site.call, launch.endLine, launch.endColumn)) {
-        ends[&launch] = site.call;
-      }
+// The begin of a region by its end. Where Clang has made two of one region (OpenMP's `if`), the begin that
+// comes last before the end.
+CallBase *Rewriter::findBegin(CallBase *end, unsigned number) {
+  SmallVector<CallBase *> candidates;
+  if (Function *marker = module.getFunction(getNumberedName(number)))
+    for (User *user : marker->users())
+      if (auto *call = dyn_cast<CallBase>(user); call && call->getFunction() == end->getFunction())
+        candidates.push_back(call);
+  if (candidates.size() < 2)
+    return candidates.empty() ? nullptr : candidates.front();
+  DominatorTree tree(*end->getFunction());
+  CallBase *found = nullptr;
+  for (CallBase *call : candidates)
+    if (tree.dominates(call, end) && (!found || tree.dominates(found, call)))
+      found = call;
+  return found;
+}
+
+void Rewriter::placeRegion(CallBase *end, unsigned number) {
+  const HostLaunch &region = *ends.at(number);
+  CallBase *begin = findBegin(end, region.number);
+  if (!begin)
+    return report(number, end->getFunction(), "a launch ends here, but it does not begin on the way");
+  cut.insert(end->getFunction());
+  launch(begin, region, end);
+  end->eraseFromParent();
+}
+
+// A call of a marker with a number, unless it begins or ends a region.
+void Rewriter::place(CallBase *call, unsigned number) {
+  if (auto part = parts.find(number); part != parts.end())
+    return runHere(call, *part->second);
+  if (auto item = pushes.find(number); item != pushes.end())
+    return push(call, *item->second);
+  auto data = launches.find(number);
+  if (data == launches.end())
+    return report(number, call->getFunction(), "the compiler has lost this launch");
+  if (data->second->isStream)
+    openStream(call, *data->second);
+  else if (!data->second->end)
+    launch(call, *data->second, nullptr);
+}
+
+void Rewriter::placeAll(ArrayRef<Function *> numbered) {
+  // What a region holds is taken away with it, so regions come last.
+  std::vector<std::pair<CallBase *, unsigned>> regions;
+  for (Function *marker : numbered) {
+    unsigned number = *getNumber(marker->getName());
+    for (User *user : llvm::make_early_inc_range(marker->users())) {
+      if (ends.count(number))
+        regions.push_back({cast<CallBase>(user), number});
+      else
+        place(cast<CallBase>(user), number);
     }
-    if (!taken)
-      rest.push_back(site);
   }
-  std::set<Function *> cut;
-  for (auto &[site, data] : found) {
-    if (data->isStream) {
-      openStream(site.call, *data);
-      continue;
-    }
-    auto end = ends.find(data);
-    if (end != ends.end())
-      cut.insert(site.call->getFunction());
-    launch(site.call, *data, end == ends.end() ? nullptr : end->second);
-  }
-  for (const Site &site : rest)
-    remove(site);
+  for (auto [end, number] : regions)
+    placeRegion(end, number);
   for (Function *function : cut)
     removeUnreachableBlocks(*function);
+  for (Function *marker : numbered) {
+    for (User *user : marker->users())
+      report(getNumber(marker->getName()), cast<Instruction>(user)->getFunction(),
+             "a launch begins here, but its end is never reached");
+    if (marker->use_empty())
+      marker->eraseFromParent();
+  }
 }
 
-void tessera::heterocpp::rewriteHost(Module &module, const std::vector<HostLaunch> &launches,
-                                     const std::vector<HostPush> &pushes, const std::string &object,
-                                     const std::string &installer, bool checks) {
-  Rewriter(module, object, installer, checks).run(launches, pushes);
+// What a marker is on the host, with arguments like the marker's; null when it is nothing.
+Function *Rewriter::getRuntime(MarkerKind kind) {
+  Type *none = Type::getVoidTy(context);
+  auto get = [&](StringRef name, Type *result, ArrayRef<Type *> parameters) {
+    return cast<Function>(
+        module.getOrInsertFunction(name, FunctionType::get(result, parameters, false)).getCallee());
+  };
+  switch (kind) {
+  case MarkerKind::Wait:
+    return get("tsr_hetero_wait", none, {ptr});
+  case MarkerKind::Pop:
+    return get("tsr_hetero_pop", ptr, {ptr});
+  case MarkerKind::Close:
+    return get("tsr_hetero_close", none, {ptr});
+  case MarkerKind::Malloc:
+  case MarkerKind::Scratch:
+    return get("tsr_hetero_malloc", ptr, {i64});
+  case MarkerKind::Free:
+    return get("tsr_hetero_free", none, {ptr});
+  case MarkerKind::Copy:
+    return get("tsr_hetero_copy", none, {ptr, ptr, i64});
+  case MarkerKind::Request:
+    return get("tsr_hetero_request", none, {ptr, i64});
+  default:
+    return nullptr;
+  }
+}
+
+// Markers that are left stand in code that runs on the host: nothing, or the runtime's function.
+void Rewriter::rewriteMarker(Function &marker, MarkerKind kind) {
+  Function *runtime = getRuntime(kind);
+  for (User *user : llvm::make_early_inc_range(marker.users())) {
+    auto *call = dyn_cast<CallBase>(user);
+    if (!call || call->getCalledOperand() != &marker)
+      continue;
+    IRBuilder<> b(call);
+    if (runtime && call->arg_size() < runtime->arg_size()) {
+      report(std::nullopt, call->getFunction(),
+             "expected " + Twine(runtime->arg_size()) + " arguments of '" + marker.getName() + "', but got " +
+                 Twine(call->arg_size()));
+      continue;
+    }
+    SmallVector<Value *> arguments;
+    for (unsigned i = 0; runtime && i < runtime->arg_size(); ++i) {
+      Value *v = call->getArgOperand(i);
+      arguments.push_back(v->getType()->isIntegerTy() ? asInteger(b, v) : v);
+    }
+    Value *result = runtime ? b.CreateCall(runtime, arguments) : nullptr;
+    if (!call->getType()->isVoidTy())
+      call->replaceAllUsesWith(
+          result && result->getType() == call->getType() ? result : Constant::getNullValue(call->getType()));
+    call->eraseFromParent();
+  }
+  if (marker.use_empty())
+    return;
+  // Its address is taken, as the function that frees what a pointer owns.
+  if (!runtime) {
+    runtime =
+        Function::Create(marker.getFunctionType(), GlobalValue::InternalLinkage, "tessera.nothing", module);
+    Type *result = marker.getReturnType();
+    IRBuilder<> b(BasicBlock::Create(context, "", runtime));
+    result->isVoidTy() ? b.CreateRetVoid() : b.CreateRet(Constant::getNullValue(result));
+  }
+  runtime->copyMetadata(&marker, 0); // its type, for checks of indirect calls
+  marker.replaceAllUsesWith(runtime);
+}
+
+// A name as C++ mangles that of a plain function, if it does; markers may be declared without `extern "C"`.
+static StringRef getPlainName(StringRef name) {
+  StringRef rest = name;
+  size_t length = 0;
+  if (!rest.consume_front("_Z") || rest.consumeInteger(10, length))
+    return name;
+  return rest.take_front(length);
+}
+
+void Rewriter::run(const HostCalls &calls) {
+  for (const HostLaunch &launch : calls.launches) {
+    launches[launch.number] = &launch;
+    if (launch.end)
+      ends[*launch.end] = &launch;
+  }
+  for (const HostWords &item : calls.pushes)
+    pushes[item.number] = &item;
+  for (const HostWords &part : calls.parts)
+    parts[part.number] = &part;
+  std::vector<std::pair<Function *, MarkerKind>> markers;
+  std::vector<Function *> numbered;
+  for (Function &function : module) {
+    std::optional<MarkerKind> kind = getMarkerKind(getPlainName(function.getName()));
+    if (!function.isDeclaration() || (!kind && !getNumber(function.getName())))
+      continue;
+    if (kind)
+      markers.push_back({&function, *kind});
+    else
+      numbered.push_back(&function);
+    // None of our calls unwinds.
+    for (User *user : llvm::make_early_inc_range(function.users()))
+      if (auto *invoke = dyn_cast<InvokeInst>(user); invoke && invoke->getCalledOperand() == &function)
+        changeToCall(invoke);
+  }
+  placeAll(numbered);
+  for (auto [marker, kind] : markers) {
+    if (!isNumbered(kind)) {
+      rewriteMarker(*marker, kind);
+      continue;
+    }
+    for (User *user : marker->users()) {
+      auto *op = dyn_cast<Instruction>(user);
+      report(std::nullopt, op ? op->getFunction() : nullptr,
+             "'" + marker->getName() + "' stands where the compiler does not look for launches");
+    }
+  }
+}
+
+void tessera::heterocpp::rewriteHost(Module &module, const HostCalls &calls, const std::string &object,
+                                     const std::string &installer, bool checks, HostReport report) {
+  Rewriter(module, object, installer, checks, report).run(calls);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tessera/frontends/heterocpp/Where.h"
+#include "tessera/frontends/heterocpp/Word.h"
 
 #include "llvm/IR/Module.h"
 #include <optional>
@@ -20,47 +21,50 @@ struct HostInput {
   uint64_t unitBytes = 1;
   struct Extent {
     int64_t factor = 1;
-    std::vector<unsigned> arguments;
-    std::shared_ptr<const HostInput> member = nullptr; ///< a number of a structure
+    std::shared_ptr<const HostInput> number = nullptr; ///< a factor as well: a scalar
   };
   std::vector<Extent> inner; ///< the extents of memory after the first
   unsigned bits = 0;         ///< of a scalar
-  bool isFloat = false, isBfloat = false, isSigned = false;
+  bool isFloat = false, isBfloat = false, isSigned = false, isBool = false;
+  bool isFromSigned = false;           ///< whether the argument is signed, before it becomes the scalar
   std::shared_ptr<const Where> member; ///< set when it is reached through a member of the argument
   bool written = false;
 };
 
-/// A value of a stream's item: which argument of a call, and how it travels (see Markers.h).
-struct HostWord {
-  unsigned argument;
-  char kind;
-};
-
 struct HostLaunch {
-  std::string function; ///< mangled
-  unsigned line = 0, column = 0;
-  unsigned endLine = 0, endColumn = 0; ///< of __hetero_launch_end; 0 when there is none
+  unsigned number = 0;         ///< of the marker's call
+  std::optional<unsigned> end; ///< the number of __hetero_launch_end
   std::string graph;
   std::vector<HostInput> inputs;
   std::vector<HostInput> outputs; ///< memory that only goes out; `inner` holds all extents
   bool isForgotten = false;       ///< its handle is kept, but nobody asks for it
   bool isStream = false;
-  std::vector<HostWord> words; ///< of a stream
-  unsigned output = 0;         ///< the word that a pop returns
+  std::vector<Word> words; ///< of a stream
+  unsigned output = 0;     ///< the word that a pop returns
 };
 
-/// An item for a stream.
-struct HostPush {
-  std::string function; ///< mangled
-  unsigned line = 0, column = 0;
-  std::vector<HostWord> words;
+/// An item for a stream, or a launch inside of a graph: where the host calls the function that it stands in,
+/// the launched function is called with these words.
+struct HostWords {
+  unsigned number = 0; ///< of the marker's call
+  std::vector<Word> words;
+  bool isRegion = false; ///< the begin or the end of one inside of a graph
 };
+
+/// All calls of markers that became something.
+struct HostCalls {
+  std::vector<HostLaunch> launches;
+  std::vector<HostWords> pushes, parts;
+};
+
+/// Reports a mistake at the call of a marker with this number, if it has one, otherwise in a function.
+using HostReport = llvm::function_ref<void(std::optional<unsigned> number, const llvm::Function *function,
+                                           const llvm::Twine &text)>;
 
 /// Rewrites the host module. `object` is the portable object of the file, empty when it has no graph. With
 /// `checks`, buffers are compared with their declared sizes at each launch.
-void rewriteHost(llvm::Module &module, const std::vector<HostLaunch> &launches,
-                 const std::vector<HostPush> &pushes, const std::string &object, const std::string &installer,
-                 bool checks);
+void rewriteHost(llvm::Module &module, const HostCalls &calls, const std::string &object,
+                 const std::string &installer, bool checks, HostReport report);
 
 /// The section of an executable that carries portable objects, and how each lies there: its size, filled up
 /// to the alignment, then its bytes.

@@ -42,6 +42,26 @@ std::optional<MarkerKind> tessera::heterocpp::getMarkerKind(llvm::StringRef name
       .Default(std::nullopt);
 }
 
+bool tessera::heterocpp::isNumbered(MarkerKind kind) {
+  return llvm::is_contained({MarkerKind::Launch, MarkerKind::LaunchStream, MarkerKind::Push,
+                             MarkerKind::LaunchBegin, MarkerKind::LaunchEnd},
+                            kind);
+}
+
+static constexpr llvm::StringRef numberedName = "tessera.marker.";
+
+std::string tessera::heterocpp::getNumberedName(unsigned number) {
+  return (numberedName + llvm::Twine(number)).str();
+}
+
+std::optional<unsigned> tessera::heterocpp::getNumber(llvm::StringRef name) {
+  unsigned number = 0;
+  name.consume_front("\1");
+  if (!name.consume_front(numberedName) || name.getAsInteger(10, number))
+    return std::nullopt;
+  return number;
+}
+
 // What stands around a call where it is a statement or an initialiser.
 static const Expr *strip(const Expr *expr) {
   while (expr) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tessera/frontends/heterocpp/Diag.h"
+#include "tessera/frontends/heterocpp/Word.h"
 
 #include "clang/AST/Expr.h"
 #include "llvm/ADT/SmallVector.h"
@@ -37,6 +38,12 @@ enum class MarkerKind {
 
 /// The kind of a marker by its name, in any of its spellings.
 std::optional<MarkerKind> getMarkerKind(llvm::StringRef name);
+/// Whether calls of such a marker are found again one by one in the host module, and the name that the
+/// marker has in the call with this number.
+bool isNumbered(MarkerKind kind);
+std::string getNumberedName(unsigned number);
+/// The number in such a name; none in others.
+std::optional<unsigned> getNumber(llvm::StringRef name);
 /// The marker that an expression or a statement is a call of; null when it is none. Looks through what C++
 /// wraps around a call, and into `void *x = marker()` and `x = marker()`.
 const clang::CallExpr *findMarker(const clang::Stmt *stmt, MarkerKind &kind);
@@ -71,12 +78,6 @@ struct Lists {
   bool isOutput(const Listed &input, const clang::ASTContext &context) const;
 };
 
-/// An argument of a call that a list names, and how it travels: 'p' an address, 'i' and 'u' integers, 'f'
-/// other numbers.
-struct Word {
-  unsigned argument;
-  char kind;
-};
 /// The arguments of a list one by one: addresses are followed by their sizes.
 std::vector<Word> getWords(const clang::CallExpr *call, llvm::ArrayRef<Listed> list);
 

@@ -6,6 +6,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
+#include "clang/AST/Attr.h"
 
 using namespace tessera;
 using namespace tessera::heterocpp;
@@ -17,7 +18,8 @@ SourceUnit::SourceUnit(MLIRContext *mlir, ArrayRef<std::string> targets, clang::
 }
 
 bool SourceUnit::HandleTopLevelDecl(clang::DeclGroupRef group) {
-  decls.insert(decls.end(), group.begin(), group.end());
+  for (clang::Decl *decl : group)
+    finder.add(decl);
   return true;
 }
 
@@ -32,42 +34,67 @@ const clang::CXXRecordDecl *heterocpp::getLambda(const clang::FunctionDecl *func
   return nullptr;
 }
 
+// The header marks its namespace: where it was preprocessed before, no name of a file tells.
 bool heterocpp::isOwnHeader(clang::SourceLocation at, const clang::ASTContext &ast) {
   const clang::SourceManager &sources = ast.getSourceManager();
-  return sources.getFilename(sources.getExpansionLoc(at)).ends_with("tessera/hetero.hpp");
+  at = sources.getExpansionLoc(at);
+  auto holds = [&](const clang::NamespaceDecl *part) {
+    const auto *mark = part->getAttr<clang::AnnotateAttr>();
+    return mark && mark->getAnnotation() == "tessera.own" &&
+           sources.getFileID(at) == sources.getFileID(part->getBeginLoc()) &&
+           sources.getFileOffset(at) >= sources.getFileOffset(part->getBeginLoc()) &&
+           sources.getFileOffset(at) <= sources.getFileOffset(part->getRBraceLoc());
+  };
+  for (const clang::NamedDecl *found : ast.getTranslationUnitDecl()->lookup(&ast.Idents.get("tessera")))
+    if (const auto *space = dyn_cast<clang::NamespaceDecl>(found))
+      if (llvm::any_of(space->redecls(), holds))
+        return true;
+  return false;
 }
 
 void SourceUnit::HandleTranslationUnit(clang::ASTContext &context) {
   ast = &context;
   if (context.getDiagnostics().hasErrorOccurred())
     return;
-  const clang::SourceManager &sources = context.getSourceManager();
-  for (const clang::Decl *decl : decls)
-    // Markers in the headers of the system would be news; ours has the templates that launch lambdas.
-    if (!sources.isInSystemHeader(decl->getLocation()) || isOwnHeader(decl->getLocation(), context))
-      visit(decl);
+  // What came without a word: from precompiled headers and modules, and what templates of classes have made.
+  for (clang::Decl *decl : context.getTranslationUnitDecl()->decls())
+    finder.add(decl);
+  finder.finish(diag);
+  for (const MarkerFinder::Region &region : finder.regions)
+    addRegion(region);
+  findLaunches();
+  if (diag.errors || launches.empty())
+    return;
+  finishGraphs();
+  describeLaunches();
+}
+
+void SourceUnit::findLaunches() {
   // What stands in a lambda that is a graph, a task or a loop is launched by nobody else.
   std::set<const clang::DeclContext *> graphs;
-  for (const Found &each : found)
-    if (isOwnHeader(each.call->getBeginLoc(), context))
+  for (const MarkerFinder::Found &each : finder.found)
+    if (each.host && isOwnHeader(each.call->getBeginLoc(), *ast))
       if (const clang::CXXRecordDecl *lambda = getLambda(each.host))
         graphs.insert(lambda->getLambdaCallOperator());
   auto isPart = [&](const clang::FunctionDecl *host) {
-    const clang::DeclContext *context = getLambda(host);
+    const clang::DeclContext *context = host ? getLambda(host) : nullptr;
     while (context && !graphs.count(context->getParent()))
       context = context->getParent();
     return context != nullptr;
   };
-  for (const Found &each : found)
+  for (const MarkerFinder::Found &each : finder.found)
     if (each.kind == MarkerKind::Push)
-      addPush(each.call, each.host);
-    else if (!isPart(each.host))
-      addLaunch(each.call, each.kind, each.host);
+      addPush(each);
+    else if (each.isInside || isPart(each.host))
+      addPart(each);
+    else
+      addLaunch(each);
   // A mistake in what nothing launches yet is one as well.
-  for (const clang::FunctionDecl *function : visited)
-    checkMarkers(function->getBody(), context, diag);
-  if (diag.errors || launches.empty())
-    return;
+  for (const clang::FunctionDecl *function : finder.hosts)
+    checkMarkers(function->getBody(), *ast, diag);
+}
+
+void SourceUnit::finishGraphs() {
   PassManager tidy(mlir);
   tidy.addPass(createCanonicalizerPass());
   tidy.addPass(createCSEPass());
@@ -97,90 +124,6 @@ void SourceUnit::HandleTranslationUnit(clang::ASTContext &context) {
   }
 }
 
-void SourceUnit::visit(const clang::Decl *decl) {
-  if (const auto *function = dyn_cast<clang::FunctionDecl>(decl))
-    return visitFunction(function);
-  if (const auto *templated = dyn_cast<clang::FunctionTemplateDecl>(decl)) {
-    for (const clang::FunctionDecl *made : templated->specializations())
-      visitFunction(made);
-    return;
-  }
-  if (const auto *templated = dyn_cast<clang::ClassTemplateDecl>(decl)) {
-    for (const clang::ClassTemplateSpecializationDecl *made : templated->specializations())
-      visit(made);
-    return;
-  }
-  if (const auto *context = dyn_cast<clang::DeclContext>(decl);
-      context && (isa<clang::NamespaceDecl, clang::LinkageSpecDecl, clang::CXXRecordDecl>(decl))) {
-    if (const auto *record = dyn_cast<clang::CXXRecordDecl>(decl); record && record->isDependentType())
-      return;
-    for (const clang::Decl *child : context->decls())
-      visit(child);
-  }
-}
-
-void SourceUnit::visitFunction(const clang::FunctionDecl *function) {
-  if (function->isDependentContext() || !function->doesThisDeclarationHaveABody() ||
-      !visited.insert(function))
-    return;
-  visitStmt(function->getBody(), function);
-}
-
-void SourceUnit::visitStmt(const clang::Stmt *stmt, const clang::FunctionDecl *function) {
-  if (!stmt)
-    return;
-  if (const auto *lambda = dyn_cast<clang::LambdaExpr>(stmt)) {
-    if (!lambda->getCallOperator()->isDependentContext())
-      visitFunction(lambda->getCallOperator());
-    return;
-  }
-  if (const auto *compound = dyn_cast<clang::CompoundStmt>(stmt)) {
-    SmallVector<const clang::Stmt *> stmts(compound->body_begin(), compound->body_end());
-    for (size_t i = 0; i < stmts.size(); ++i) {
-      MarkerKind kind;
-      const clang::CallExpr *call = findMarker(stmts[i], kind);
-      if (!call || kind != MarkerKind::LaunchBegin) {
-        if (call && kind == MarkerKind::LaunchEnd) {
-          diag.emitError(call->getBeginLoc(),
-                         "'__hetero_launch_end' without a launch that begins in the same block");
-          diag.note(call->getBeginLoc(), "a launch begins and ends between the same braces");
-        }
-        visitStmt(stmts[i], function);
-        continue;
-      }
-      size_t first = i + 1;
-      const clang::CallExpr *end = nullptr;
-      for (++i; i < stmts.size() && !end; ++i) {
-        MarkerKind inner;
-        const clang::CallExpr *found = findMarker(stmts[i], inner);
-        if (found && inner == MarkerKind::LaunchEnd)
-          end = found;
-      }
-      --i;
-      if (!end) {
-        diag.emitError(call->getBeginLoc(),
-                       "expected '__hetero_launch_end' in the same block, but got its end");
-        diag.note(compound->getRBracLoc(),
-                  "the block ends here; a launch begins and ends between the same braces");
-        return;
-      }
-      addRegion(call, ArrayRef<const clang::Stmt *>(stmts).slice(first, i - first), end, function);
-    }
-    return;
-  }
-  MarkerKind kind;
-  if (const auto *expr = dyn_cast<clang::Expr>(stmt))
-    if (const clang::CallExpr *call = findMarker(expr, kind);
-        call && (call == expr || expr->IgnoreParenCasts() == call)) {
-      if (kind == MarkerKind::Launch || kind == MarkerKind::LaunchStream || kind == MarkerKind::Push) {
-        found.push_back({call, kind, function});
-        return;
-      }
-    }
-  for (const clang::Stmt *child : stmt->children())
-    visitStmt(child, function);
-}
-
 std::string SourceUnit::uniqueName(std::string name) {
   std::string tried = name;
   for (unsigned i = 1; !names.insert(tried).second; ++i)
@@ -203,11 +146,13 @@ static bool describeItems(Launch &launch, const Lists &lists, const clang::ASTCo
 }
 
 // Where the stream is known by its variable, its inputs are compared here; otherwise when the program runs.
-void SourceUnit::addPush(const clang::CallExpr *call, const clang::FunctionDecl *host) {
+void SourceUnit::addPush(const MarkerFinder::Found &found) {
+  const clang::CallExpr *call = found.call;
   std::optional<Lists> lists = readLists(call, MarkerKind::Push, *ast, diag);
   if (!lists)
     return;
-  pushes.push_back({call, host, getWords(call, lists->inputs)});
+  const std::vector<Word> given = getWords(call, lists->inputs);
+  host.pushes.push_back({finder.getNumber(call), given, false});
   const auto *ref = dyn_cast<clang::DeclRefExpr>(call->getArg(0)->IgnoreParenCasts());
   const auto *var = ref ? dyn_cast<clang::VarDecl>(ref->getDecl()) : nullptr;
   MarkerKind kind;
@@ -222,7 +167,6 @@ void SourceUnit::addPush(const clang::CallExpr *call, const clang::FunctionDecl 
   for (const Launch &launch : launches) {
     if (launch.call != opened)
       continue;
-    const std::vector<Word> &given = pushes.back().words;
     if (given.size() > launch.words.size()) {
       diag.emitError(call->getBeginLoc(), "a push has " + Twine(given.size()) +
                                               " values, but the stream was opened with " +
@@ -243,14 +187,26 @@ void SourceUnit::addPush(const clang::CallExpr *call, const clang::FunctionDecl 
   }
 }
 
-const clang::FunctionDecl *heterocpp::getRoot(const Lists &lists, Diag &diag) {
-  const clang::FunctionDecl *root = nullptr;
-  const clang::Expr *named = lists.root->IgnoreParenCasts();
-  if (const auto *unary = dyn_cast<clang::UnaryOperator>(named);
+// The function that an expression names; null when it is another expression.
+static const clang::FunctionDecl *getNamed(const clang::Expr *expr) {
+  expr = expr->IgnoreParenCasts();
+  if (const auto *unary = dyn_cast<clang::UnaryOperator>(expr);
       unary && unary->getOpcode() == clang::UO_AddrOf)
-    named = unary->getSubExpr()->IgnoreParenCasts();
-  if (const auto *ref = dyn_cast<clang::DeclRefExpr>(named))
-    root = dyn_cast<clang::FunctionDecl>(ref->getDecl());
+    expr = unary->getSubExpr()->IgnoreParenCasts();
+  const auto *ref = dyn_cast<clang::DeclRefExpr>(expr);
+  return ref ? dyn_cast<clang::FunctionDecl>(ref->getDecl()) : nullptr;
+}
+
+// Whether the root of a launch is an instance of a template that Clang did not make: no code holds the
+// launch, as in a member's initialiser that no constructor uses.
+static bool isUnmade(const clang::Expr *root) {
+  const clang::FunctionDecl *named = getNamed(root);
+  const clang::FunctionDecl *pattern = named ? named->getTemplateInstantiationPattern() : nullptr;
+  return pattern && pattern->hasBody() && !named->hasBody();
+}
+
+const clang::FunctionDecl *heterocpp::getRoot(const Lists &lists, Diag &diag) {
+  const clang::FunctionDecl *root = getNamed(lists.root);
   if (!root) {
     diag.emitError(lists.root->getBeginLoc(),
                    "expected the name of a function to launch, but got another expression");
@@ -268,25 +224,39 @@ const clang::FunctionDecl *heterocpp::getRoot(const Lists &lists, Diag &diag) {
   return definition;
 }
 
-void SourceUnit::addLaunch(const clang::CallExpr *call, MarkerKind kind, const clang::FunctionDecl *host) {
-  std::optional<Lists> lists = readLists(call, kind, *ast, diag);
+// A launch of what is a part of another graph. Where the host calls the function around it, the launched
+// function runs there as well.
+void SourceUnit::addPart(const MarkerFinder::Found &found) {
+  HostWords part{finder.getNumber(found.call), {}, false};
+  if (found.kind == MarkerKind::LaunchBegin || found.kind == MarkerKind::LaunchEnd)
+    part.isRegion = true;
+  else if (std::optional<Lists> lists = readLists(found.call, found.kind, *ast, diag))
+    part.words = getWords(found.call, lists->inputs);
+  host.parts.push_back(std::move(part));
+}
+
+void SourceUnit::addLaunch(const MarkerFinder::Found &found) {
+  const clang::CallExpr *call = found.call;
+  std::optional<Lists> lists = readLists(call, found.kind, *ast, diag);
   if (!lists)
+    return;
+  if (isUnmade(lists->root))
     return;
   const clang::FunctionDecl *definition = getRoot(*lists, diag);
   if (!definition)
     return;
   Launch launch;
-  launch.host = host;
+  launch.host = found.host;
   launch.call = call;
-  launch.isStream = kind == MarkerKind::LaunchStream;
+  launch.isStream = found.kind == MarkerKind::LaunchStream;
   if (launch.isStream && !describeItems(launch, *lists, *ast, diag))
     return;
   // One graph for all launches that say the same about their memory.
   std::string said = launch.isStream ? "stream" : "launch";
   for (const Listed &listed : lists->inputs) {
     clang::QualType element = listed.expr->IgnoreParenImpCasts()->getType()->getPointeeType();
-    bool one = !element.isNull() && element->isRecordType() && isOne(listed, element, host, *ast);
-    said += one ? " one" : " any";
+    bool one = !element.isNull() && element->isRecordType() && isOne(listed, element, found.host, *ast);
+    said += (one ? " one " : " any ") + std::to_string(listed.argument);
     if (launch.isStream && lists->isOutput(listed, *ast))
       said += " out";
   }
@@ -318,140 +288,100 @@ void SourceUnit::addLaunch(const clang::CallExpr *call, MarkerKind kind, const c
   launches.push_back(std::move(launch));
 }
 
-void SourceUnit::addRegion(const clang::CallExpr *call, ArrayRef<const clang::Stmt *> stmts,
-                           const clang::CallExpr *end, const clang::FunctionDecl *host) {
+void SourceUnit::addRegion(const MarkerFinder::Region &region) {
+  const clang::CallExpr *call = region.begin;
   std::optional<Lists> lists = readLists(call, MarkerKind::LaunchBegin, *ast, diag);
   if (!lists)
     return;
-  for (const clang::Stmt *stmt : stmts)
+  for (const clang::Stmt *stmt : region.stmts)
     if (findJumps(stmt).any()) {
       diag.emitError(stmt->getBeginLoc(), "a launch cannot be left by 'return', 'break' or 'continue'");
       diag.note(call->getBeginLoc(), "the launch begins here; decide before it, or after its end");
       return;
     }
   Launch launch;
-  launch.host = host;
+  launch.host = region.host;
   launch.call = call;
-  launch.isRegion = true;
-  launch.graph = uniqueName(lists->name.empty() ? host->getNameAsString() + ".launch" : lists->name);
-  if (!buildGraph(launch, nullptr, *lists, stmts, targets, *module, *ast, diag))
-    return;
-  ends[call] = end;
-  launches.push_back(std::move(launch));
+  launch.end = region.end;
+  launch.graph = uniqueName(lists->name.empty() ? region.host->getNameAsString() + ".launch" : lists->name);
+  if (buildGraph(launch, nullptr, *lists, region.stmts, targets, *module, *ast, diag))
+    launches.push_back(std::move(launch));
 }
 
-// Where Clang's debug information says that a call is.
-static std::pair<unsigned, unsigned> getPlace(const clang::CallExpr *call, const clang::ASTContext &ast) {
-  clang::PresumedLoc loc = ast.getSourceManager().getPresumedLoc(call->getExprLoc());
-  return {loc.getLine(), loc.getColumn()};
-}
-
-std::vector<HostPush>
-SourceUnit::describePushes(function_ref<std::string(const clang::FunctionDecl *)> mangle) const {
-  std::vector<HostPush> result;
-  for (const Push &push : pushes) {
-    HostPush host;
-    host.function = mangle(push.host);
-    std::tie(host.line, host.column) = getPlace(push.call, *ast);
-    for (const Word &word : push.words)
-      host.words.push_back({word.argument, word.kind});
-    result.push_back(std::move(host));
-  }
-  return result;
-}
-
-// The variable that keeps the handle of a launch.
-static const clang::VarDecl *findHandle(const clang::Stmt *stmt, const clang::CallExpr *call) {
-  if (!stmt)
-    return nullptr;
-  MarkerKind kind;
-  if (const auto *decls = dyn_cast<clang::DeclStmt>(stmt); decls && findMarker(stmt, kind) == call)
-    return dyn_cast<clang::VarDecl>(decls->getSingleDecl());
-  for (const clang::Stmt *child : stmt->children())
-    if (const clang::VarDecl *found = findHandle(child, call))
-      return found;
-  return nullptr;
-}
-
-static bool asksFor(const clang::Stmt *stmt, const clang::VarDecl *handle) {
+// The variables of a function that keep handles, by launch, and those that somebody asks for.
+void SourceUnit::Handles::find(const clang::Stmt *stmt) {
   MarkerKind kind;
   if (!stmt || (isa<clang::Expr>(stmt) && findMarker(stmt, kind) && kind == MarkerKind::LaunchEnd))
-    return false;
+    return;
+  if (const auto *decls = dyn_cast<clang::DeclStmt>(stmt); decls && decls->isSingleDecl())
+    if (const auto *var = dyn_cast<clang::VarDecl>(decls->getSingleDecl()))
+      if (const clang::CallExpr *call = findMarker(stmt, kind))
+        keeper[call] = var;
   if (const auto *ref = dyn_cast<clang::DeclRefExpr>(stmt))
-    return ref->getDecl() == handle;
-  return llvm::any_of(stmt->children(), [&](const clang::Stmt *child) { return asksFor(child, handle); });
+    asked.insert(ref->getDecl());
+  for (const clang::Stmt *child : stmt->children())
+    find(child);
 }
 
 // A launch that nobody waits for has ended when it returns: the memory that it writes may be gone afterwards.
-static bool isForgotten(const Launch &launch) {
-  const clang::VarDecl *handle = findHandle(launch.host->getBody(), launch.call);
-  return handle && handle->hasLocalStorage() && !asksFor(launch.host->getBody(), handle);
+bool SourceUnit::isForgotten(const Launch &launch) {
+  if (!launch.host)
+    return false;
+  auto [own, isNew] = handles.try_emplace(launch.host);
+  if (isNew)
+    own->second.find(launch.host->getBody());
+  const clang::VarDecl *handle = own->second.keeper[launch.call];
+  return handle && handle->hasLocalStorage() && !own->second.asked.count(handle);
 }
 
-std::vector<HostLaunch>
-SourceUnit::describeLaunches(function_ref<std::string(const clang::FunctionDecl *)> mangle) const {
-  std::vector<HostLaunch> result;
-  auto place = [&](const clang::CallExpr *call, unsigned &line, unsigned &column) {
-    std::tie(line, column) = getPlace(call, *ast);
-  };
-  auto describeNumber = [&](const GraphInput &input, const Launch *launch, HostInput &made) {
-    Type type = memoryType(input.type, mlir, *ast);
-    made.bits = type.getIntOrFloatBitWidth();
-    made.isFloat = isa<FloatType>(type);
-    made.isBfloat = type.isBF16();
-    clang::QualType source = input.member ? input.type : launch->call->getArg(input.argument)->getType();
-    made.isSigned = source->isSignedIntegerOrEnumerationType();
-  };
-  auto describe = [&](const GraphInput::Extent &extent) {
-    HostInput::Extent made{extent.factor, extent.arguments};
-    if (extent.member) {
-      HostInput number;
-      number.argument = extent.member->argument;
-      number.member = extent.member->member;
-      describeNumber(*extent.member, nullptr, number);
-      made.member = std::make_shared<HostInput>(number);
-    }
-    return made;
-  };
+// A scalar as the launch passes it and as the graph takes it.
+static void describeNumber(const GraphInput &input, const Launch &launch, const clang::ASTContext &ast,
+                           MLIRContext *mlir, HostInput &made) {
+  Type type = memoryType(input.type, mlir, ast);
+  made.bits = type.getIntOrFloatBitWidth();
+  made.isFloat = isa<FloatType>(type);
+  made.isBfloat = type.isBF16();
+  made.isBool = input.type->isBooleanType();
+  made.isSigned = input.type->isSignedIntegerOrEnumerationType();
+  clang::QualType source = input.member ? input.type : launch.call->getArg(input.argument)->getType();
+  made.isFromSigned = source->isSignedIntegerOrEnumerationType();
+}
+
+static HostInput describe(const GraphInput &input, const Launch &launch, const clang::ASTContext &ast,
+                          MLIRContext *mlir) {
+  HostInput made;
+  made.name = input.name;
+  made.argument = input.argument;
+  made.sizeArgument = input.sizeArgument;
+  made.unitBytes = input.unitBytes;
+  made.member = input.member;
+  made.written = input.written;
+  for (const GraphInput::Extent &extent : input.inner)
+    made.inner.push_back(
+        {extent.factor,
+         extent.number ? std::make_shared<HostInput>(describe(*extent.number, launch, ast, mlir)) : nullptr});
+  if (!input.sizeArgument)
+    describeNumber(input, launch, ast, mlir, made);
+  return made;
+}
+
+void SourceUnit::describeLaunches() {
   for (const Launch &launch : launches) {
-    HostLaunch host;
-    host.function = mangle(launch.host);
-    host.graph = launch.graph;
-    place(launch.call, host.line, host.column);
-    host.isForgotten = isForgotten(launch);
-    host.isStream = launch.isStream;
-    host.output = launch.output;
-    for (const Word &word : launch.words)
-      host.words.push_back({word.argument, word.kind});
-    if (auto end = ends.find(launch.call); end != ends.end())
-      place(end->second, host.endLine, host.endColumn);
+    HostLaunch made;
+    made.number = finder.getNumber(launch.call);
+    if (launch.end)
+      made.end = finder.getNumber(launch.end);
+    made.graph = launch.graph;
+    made.isForgotten = isForgotten(launch);
+    made.isStream = launch.isStream;
+    made.output = launch.output;
+    made.words = launch.words;
     for (const GraphInput &output : launch.outputs) {
-      HostInput made;
-      made.name = output.name;
-      made.argument = output.argument;
-      made.sizeArgument = output.sizeArgument;
-      made.unitBytes = output.unitBytes;
-      made.member = output.member;
-      made.written = true;
-      for (const GraphInput::Extent &extent : output.inner)
-        made.inner.push_back(describe(extent));
-      host.outputs.push_back(made);
+      made.outputs.push_back(describe(output, launch, *ast, mlir));
+      made.outputs.back().written = true;
     }
-    for (const GraphInput &input : launch.inputs) {
-      HostInput made;
-      made.name = input.name;
-      made.argument = input.argument;
-      made.sizeArgument = input.sizeArgument;
-      made.unitBytes = input.unitBytes;
-      made.member = input.member;
-      made.written = input.written;
-      for (const GraphInput::Extent &extent : input.inner)
-        made.inner.push_back(describe(extent));
-      if (!input.sizeArgument)
-        describeNumber(input, &launch, made);
-      host.inputs.push_back(made);
-    }
-    result.push_back(std::move(host));
+    for (const GraphInput &input : launch.inputs)
+      made.inputs.push_back(describe(input, launch, *ast, mlir));
+    host.launches.push_back(std::move(made));
   }
-  return result;
 }

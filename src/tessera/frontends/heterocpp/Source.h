@@ -4,9 +4,9 @@
 
 #include "tessera/frontends/heterocpp/Graph.h"
 #include "tessera/frontends/heterocpp/Host.h"
+#include "tessera/frontends/heterocpp/MarkerFinder.h"
 
 #include "clang/AST/ASTConsumer.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace tessera::heterocpp {
 
@@ -15,48 +15,45 @@ public:
   /// `targets` are the names that hints may have; empty: any.
   SourceUnit(MLIRContext *mlir, ArrayRef<std::string> targets, clang::DiagnosticsEngine &engine);
 
+  // Before Clang's code generator, which gets the same calls next.
+  void Initialize(clang::ASTContext &context) override { finder.setContext(context); }
   bool HandleTopLevelDecl(clang::DeclGroupRef group) override;
+  void HandleInlineFunctionDefinition(clang::FunctionDecl *function) override { finder.add(function); }
+  void HandleCXXStaticMemberVarInstantiation(clang::VarDecl *var) override { finder.add(var); }
+  void HandleInterestingDecl(clang::DeclGroupRef group) override { HandleTopLevelDecl(group); }
   void HandleTranslationUnit(clang::ASTContext &ast) override;
 
   OwningOpRef<ModuleOp> module; ///< the graphs
   std::vector<Launch> launches;
-  /// Launches as the host module knows them; call when `mangle` works.
-  std::vector<HostLaunch>
-  describeLaunches(function_ref<std::string(const clang::FunctionDecl *)> mangle) const;
-  std::vector<HostPush> describePushes(function_ref<std::string(const clang::FunctionDecl *)> mangle) const;
+  HostCalls host; ///< the launches and pushes as the host module knows them
+  /// Where the call of a marker with this number stands; may be asked when the AST is gone.
+  clang::SourceLocation getPlace(unsigned number) const { return finder.places[number]; }
 
 private:
-  void visit(const clang::Decl *decl);
-  void visitFunction(const clang::FunctionDecl *function);
-  void visitStmt(const clang::Stmt *stmt, const clang::FunctionDecl *function);
-  void addLaunch(const clang::CallExpr *call, MarkerKind kind, const clang::FunctionDecl *host);
-  void addPush(const clang::CallExpr *call, const clang::FunctionDecl *host);
-  void addRegion(const clang::CallExpr *call, ArrayRef<const clang::Stmt *> stmts, const clang::CallExpr *end,
-                 const clang::FunctionDecl *host);
+  void findLaunches();
+  void finishGraphs();
+  void addLaunch(const MarkerFinder::Found &found);
+  void addPush(const MarkerFinder::Found &found);
+  void addRegion(const MarkerFinder::Region &region);
+  void addPart(const MarkerFinder::Found &found);
+  void describeLaunches();
   std::string uniqueName(std::string name);
+  bool isForgotten(const Launch &launch);
 
-  /// A launch or a push in the text, before graphs are built.
-  struct Found {
-    const clang::CallExpr *call;
-    MarkerKind kind;
-    const clang::FunctionDecl *host;
+  struct Handles {
+    void find(const clang::Stmt *stmt);
+    std::map<const clang::CallExpr *, const clang::VarDecl *> keeper;
+    std::set<const clang::ValueDecl *> asked;
   };
-  std::vector<Found> found;
-  struct Push {
-    const clang::CallExpr *call;
-    const clang::FunctionDecl *host;
-    std::vector<Word> words;
-  };
-  std::vector<Push> pushes;
+  std::map<const clang::FunctionDecl *, Handles> handles;
+
   MLIRContext *mlir;
   ArrayRef<std::string> targets;
   Diag diag;
   const clang::ASTContext *ast = nullptr;
-  std::vector<const clang::Decl *> decls;
-  std::map<const clang::CallExpr *, const clang::CallExpr *> ends;
+  MarkerFinder finder;
   /// Launched before, as a stream or not: the launch.
   std::map<std::pair<const clang::FunctionDecl *, std::string>, size_t> known;
-  llvm::SetVector<const clang::FunctionDecl *> visited;
   std::set<std::string> names;
 };
 

@@ -74,7 +74,7 @@ BlockArgument ValueForm::getExtentArg(Value extent) {
 
 std::optional<GraphInput::Extent> ValueForm::getExtent(Value extent) {
   if (std::optional<int64_t> known = getConstantIntValue(extent))
-    return GraphInput::Extent{*known, {}};
+    return GraphInput::Extent{*known};
   BlockArgument arg = getExtentArg(extent);
   if (!arg)
     return std::nullopt;
@@ -82,10 +82,7 @@ std::optional<GraphInput::Extent> ValueForm::getExtent(Value extent) {
 }
 
 GraphInput::Extent ValueForm::getExtentOf(BlockArgument arg) {
-  const GraphInput &input = launch.inputs[arg.getArgNumber()];
-  if (input.member)
-    return {1, {}, std::make_shared<GraphInput>(input)};
-  return {1, {input.argument}};
+  return {1, std::make_shared<GraphInput>(launch.inputs[arg.getArgNumber()])};
 }
 
 bool ValueForm::isBelow(Value v, BlockArgument width, dfg::NodeOp node) {
