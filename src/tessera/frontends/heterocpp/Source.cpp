@@ -243,7 +243,7 @@ void SourceUnit::addLaunch(const MarkerFinder::Found &found) {
   if (isUnmade(lists->root))
     return;
   const clang::FunctionDecl *definition = getRoot(*lists, diag);
-  if (!definition)
+  if (!definition || !checkArguments(*lists, definition, mlir, *ast, diag))
     return;
   Launch launch;
   launch.host = found.host;
