@@ -3,17 +3,23 @@
 // own.
 #include "tessera/transforms/check/Affine.h"
 
+#include "mlir/Analysis/Presburger/IntegerRelation.h"
+#include "mlir/Analysis/Presburger/Simplex.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace tessera;
 using namespace tessera::check;
+using presburger::IntegerPolyhedron;
+using presburger::PresburgerSpace;
 
 // Beyond so many ways the answer is "not decided", not a long wait.
 static constexpr size_t maxCases = 64;
 // Cases of cases multiply before anyone counts them: after so many steps no way is split any more.
 static constexpr unsigned maxSteps = 2000;
+// A state with more variables is not asked whether it is possible at all.
+static constexpr unsigned maxPruned = 32;
 
 class AffineReader::Step {
 public:
@@ -103,6 +109,81 @@ SmallVector<Case> AffineReader::divide(Value result, Value lhs, int64_t divisor,
         way.value = rest;
       cases.push_back(std::move(way));
     }
+  return cases;
+}
+
+// No instance is in a state whose constraints have no rational solution.
+static bool isImpossible(const State &state) {
+  std::map<unsigned, unsigned> columns;
+  for (const Constraint &c : state.constraints)
+    for (auto [variable, coefficient] : c.form.terms)
+      columns.try_emplace(variable, columns.size());
+  unsigned count = columns.size();
+  if (count > maxPruned)
+    return false;
+  IntegerPolyhedron set(PresburgerSpace::getSetSpace(count));
+  for (const Constraint &c : state.constraints) {
+    SmallVector<int64_t> row(count + 1, 0);
+    for (auto [variable, coefficient] : c.form.terms)
+      row[columns[variable]] = coefficient;
+    row.back() = c.form.constant;
+    c.equality ? set.addEquality(row) : set.addInequality(row);
+  }
+  return presburger::Simplex(set).isEmpty();
+}
+
+// e / d and e % d by a value d: no linear form, but one for each quotient. The small quotients are what
+// programs have that wrap around, (i + 1) % n; what is beyond them is not known.
+SmallVector<Case> AffineReader::divideBy(Value result, Value lhs, Value divisor, bool remainder,
+                                         bool roundsToZero, const State &state) {
+  SmallVector<Case> cases;
+  // Below zero, a number without a sign is another one.
+  bool isUnsigned = isa<arith::DivUIOp, arith::RemUIOp>(result.getDefiningOp());
+  auto add = [&](Case way) {
+    if (!isImpossible(way.state))
+      cases.push_back(std::move(way));
+  };
+  for (Case &left : read(lhs, state))
+    for (Case &by : read(divisor, left.state)) {
+      const Linear &e = left.value, &d = by.value;
+      // d > 0 and q * d <= e < q * d + d; a division that rounds to zero mirrors this below zero.
+      for (int64_t q = -2; q <= 2; ++q)
+        for (bool negative : {false, true}) {
+          if ((negative && (!roundsToZero || isUnsigned || q > 0)) || (!negative && roundsToZero && q < 0))
+            continue;
+          Case way = {Linear(q), by.state};
+          Linear rest = e.minus(d.times(q));
+          way.state.atLeastZero(d.plus(-1));
+          way.state.atLeastZero(negative ? rest.times(-1) : rest);
+          way.state.atLeastZero((negative ? rest : rest.times(-1)).plus(d).plus(-1));
+          // Zero belongs to one of the two.
+          if (negative)
+            way.state.atLeastZero(Linear(-1).minus(e));
+          if (remainder)
+            way.value = rest;
+          add(std::move(way));
+        }
+      auto beyond = [&](function_ref<void(State &)> where) {
+        Case way =
+            free(result, by.state, "an index divides by a value that is not a positive constant").front();
+        where(way.state);
+        add(std::move(way));
+      };
+      beyond([&](State &s) {
+        s.atLeastZero(d.plus(-1));
+        s.atLeastZero(e.minus(d.times(3)));
+      });
+      beyond([&](State &s) {
+        s.atLeastZero(d.plus(-1));
+        if (isUnsigned)
+          s.atLeastZero(Linear(-1).minus(e));
+        else
+          s.atLeastZero(e.times(-1).minus(d.times(roundsToZero ? 3 : 2)).plus(roundsToZero ? 0 : -1));
+      });
+      beyond([&](State &s) { s.atLeastZero(d.times(-1)); });
+    }
+  if (cases.size() > maxCases)
+    return free(result, state, "an index has too many cases");
   return cases;
 }
 
@@ -227,7 +308,10 @@ SmallVector<Case> AffineReader::read(Value value, const State &state) {
   }
   if (isa<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp, arith::RemSIOp, arith::RemUIOp>(op)) {
     auto divisor = getConstantIntValue(op->getOperand(1));
-    if (!divisor || *divisor <= 0)
+    bool roundsToZero = !isa<arith::FloorDivSIOp>(op), remainder = isa<arith::RemSIOp, arith::RemUIOp>(op);
+    if (!divisor)
+      return divideBy(value, op->getOperand(0), op->getOperand(1), remainder, roundsToZero, state);
+    if (*divisor <= 0)
       return free(value, state, "an index divides by a value that is not a positive constant");
     return divide(value, op->getOperand(0), *divisor, isa<arith::RemSIOp, arith::RemUIOp>(op),
                   isa<arith::DivSIOp, arith::RemSIOp>(op), state);

@@ -106,6 +106,8 @@ private:
   SmallVector<Case> extremum(ArrayRef<Case> lhs, Value rhs, bool maximum);
   SmallVector<Case> divide(Value result, Value lhs, int64_t divisor, bool remainder, bool roundsToZero,
                            const State &state);
+  SmallVector<Case> divideBy(Value result, Value lhs, Value divisor, bool remainder, bool roundsToZero,
+                             const State &state);
   SmallVector<Case> readMap(Value result, AffineExpr expr, unsigned numDims, ValueRange operands,
                             const State &state, unsigned &part);
   SmallVector<State> enter(Operation *around, Operation *from, const State &state);

@@ -28,6 +28,8 @@ using presburger::PresburgerSpace;
 // decided".
 static constexpr unsigned maxVariables = 48;
 static constexpr unsigned maxQuestions = 4096;
+// Once something is not decided, no more pairs of accesses than these are looked through for a proof.
+static constexpr size_t maxPairs = size_t(1) << 20;
 
 namespace {
 /// One access on one way through the code.
@@ -211,9 +213,14 @@ private:
   bool checkMemory(Value memory, std::vector<Access> &accesses) {
     std::optional<Finding> undecided;
     questions = 0;
-    llvm::erase_if(accesses, [&](const Access &access) { return isImpossible(access); });
+    llvm::erase_if(accesses, [&](const Access &access) {
+      return !isReplicated(access, memory) || isImpossible(access);
+    });
+    // Pairs grow with the square of the accesses: there is an end to asking, and to looking.
+    size_t pairs = 0;
+    auto goesOn = [&] { return questions <= maxQuestions && (!undecided || pairs <= maxPairs); };
     for (size_t i = 0; i < accesses.size(); ++i)
-      for (size_t j = i; j < accesses.size(); ++j) {
+      for (size_t j = i; j < accesses.size() && goesOn(); ++j, ++pairs) {
         const Access &a = accesses[i], &b = accesses[j];
         bool conflict = (a.use.writes || b.use.writes || a.use.unknown || b.use.unknown) &&
                         !(a.use.atomic && b.use.atomic);
@@ -268,6 +275,11 @@ private:
       nodes.insert(nodes.begin(), cast<dfg::NodeOp>(op));
     }
     return nodes;
+  }
+
+  // What runs once meets nobody.
+  static bool isReplicated(const Access &access, Value memory) {
+    return llvm::any_of(getSharers(access, memory), [](dfg::NodeOp node) { return node.getRank() != 0; });
   }
 
   // A way through the code that no instance takes: splitting makes many.

@@ -325,3 +325,69 @@ dfg.graph @selections(%b: memref<?xf32>, %n: index) -> memref<?xf32> {
   }
   dfg.return %b1 : memref<?xf32>
 }
+
+// -----
+
+// What wraps around by the extent meets its neighbour: one linear form for each quotient.
+dfg.graph @rotates(%b: memref<?xf32>, %n: index) -> memref<?xf32> {
+  // expected-note @+1 {{the memory is here}}
+  %b1 = dfg.node @rotates grid(%i = %n) (inout %p = %b : memref<?xf32>) {
+    %one = arith.constant 1 : index
+    %e = dfg.extent 0
+    %next = arith.addi %i, %one : index
+    %k = arith.remsi %next, %e : index
+    // expected-note @+1 {{the other access is here}}
+    %x = memref.load %p[%k] : memref<?xf32>
+    // expected-error @+1 {{instance (1) writes and instance (0) reads element [1] of port #0 of node 'rotates', e.g. for extents (2) (dfg-p1)}}
+    memref.store %x, %p[%i] : memref<?xf32>
+  }
+  dfg.return %b1 : memref<?xf32>
+}
+
+// -----
+
+// Into other memory it meets nobody, whatever the extent.
+dfg.graph @permutes(%a: memref<?xf32>, %b: memref<?xf32>, %n: index) -> memref<?xf32> {
+  %b1 = dfg.node @permutes grid(%i = %n) (in %q = %a : memref<?xf32>, out %p = %b : memref<?xf32>) {
+    %one = arith.constant 1 : index
+    %e = dfg.extent 0
+    %before = arith.subi %i, %one : index
+    %up = arith.addi %before, %e : index
+    %k = arith.remui %up, %e : index
+    %x = memref.load %q[%i] : memref<?xf32>
+    memref.store %x, %p[%k] : memref<?xf32>
+  }
+  dfg.return %b1 : memref<?xf32>
+}
+
+// -----
+
+// Quotients by a value that may be anything: some are followed, and one meeting is enough.
+dfg.graph @blocks(%b: memref<?xf32>, %n: index, %w: index) -> memref<?xf32> {
+  // expected-note @+1 {{the memory is here}}
+  %b1 = dfg.node @blocks grid(%i = %n) (out %p = %b : memref<?xf32>, whole %v = %w : index) {
+    %f = arith.constant 1.0 : f32
+    %k = arith.divsi %i, %v : index
+    // expected-error @+1 {{instances (1) and (0) both write element [0] of port #0 of node 'blocks', e.g. for extents (2) (dfg-p1)}}
+    memref.store %f, %p[%k] : memref<?xf32>
+  }
+  dfg.return %b1 : memref<?xf32>
+}
+
+// -----
+
+// The first of each block writes: beyond a few blocks it is not decided.
+dfg.graph @leaders(%b: memref<?xf32>, %n: index, %w: index) -> memref<?xf32> {
+  %b1 = dfg.node @leaders grid(%i = %n) (out %p = %b : memref<?xf32>, whole %v = %w : index) {
+    %f = arith.constant 1.0 : f32
+    %zero = arith.constant 0 : index
+    %k = arith.divsi %i, %v : index
+    %rest = arith.remsi %i, %v : index
+    %first = arith.cmpi eq, %rest, %zero : index
+    scf.if %first {
+      // expected-remark @+1 {{could not decide whether instances race on port #0 of node 'leaders': an index divides by a value that is not a positive constant (dfg-p2)}}
+      memref.store %f, %p[%k] : memref<?xf32>
+    }
+  }
+  dfg.return %b1 : memref<?xf32>
+}
