@@ -75,8 +75,9 @@ static Result<std::shared_ptr<const Module>> findInstalled(const tsr_hetero_grap
 
 // All graphs of one source file share a module.
 static Result<tsr_module *> loadModule(const tsr_hetero_graph &graph) {
-  static std::map<const void *, tsr_module *> modules;
-  tsr_module *&module = modules[graph.object];
+  // Never destroyed: what only they know of would look lost to a sanitizer.
+  static auto *modules = new std::map<const void *, tsr_module *>;
+  tsr_module *&module = (*modules)[graph.object];
   if (module)
     return module;
   TESSERA_ASSIGN(std::shared_ptr<const Module> loaded, findInstalled(graph));
