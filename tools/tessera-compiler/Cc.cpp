@@ -28,19 +28,19 @@ static Result<KnobMap> takeKnobs(std::vector<std::string> &args) {
   return knobs;
 }
 
-int cli::runCc(std::vector<std::string> args) {
-  if (args.empty())
-    return fail("'tessera cc' expects files, as a C++ compiler does; example: tessera cc app.cpp -O2 -o app");
+static int compile(std::vector<std::string> args) {
   Result<KnobMap> knobs = takeKnobs(args);
   if (!knobs.ok())
     return fail(knobs.status().message());
-  Session session;
+  bool remarks = std::erase(args, "-fremarks") != 0;
+  Session session(remarks);
   heterocpp::CompileSetup setup;
   setup.context = &session.context();
   setup.headers = heterocpp::getHeaders();
   setup.library = executableFolder() + "/../lib";
   setup.targets = getTargetNames();
   setup.installer = executableFolder() + "/tessera";
+  setup.limit = [] { return std::make_shared<ReadTime>(); };
   setup.makeObject = [&](ModuleOp graphs, const std::string &source) -> std::optional<std::string> {
     Portable program;
     program.module = OwningOpRef<ModuleOp>(cast<ModuleOp>(graphs->clone()));
@@ -63,5 +63,17 @@ int cli::runCc(std::vector<std::string> args) {
     }
     return bytes.take();
   };
-  return heterocpp::runDriver(args, setup);
+  return heterocpp::runDriver(std::move(args), setup);
+}
+
+int cli::runCc(std::vector<std::string> args) {
+  std::optional<std::vector<std::string>> words = heterocpp::expandArguments(args);
+  if (!words)
+    return 1;
+  if (words->empty())
+    return fail("'tessera cc' expects files, as a C++ compiler does; example: tessera cc app.cpp -O2 -o app");
+  // It starts linkers, and its flags name more outputs than anyone can list.
+  Confinement allowed;
+  allowed.anyFile = allowed.programs = true;
+  return supervise(allowed, [&] { return compile(*words); });
 }

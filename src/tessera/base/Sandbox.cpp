@@ -138,7 +138,7 @@ static std::vector<sock_filter> forbid(const std::vector<uint32_t> &calls) {
 // Younger than the headers of Debian 12.
 static constexpr uint32_t fchmodat2 = 452;
 
-static Status limitCalls(bool programs) {
+static Status limitCalls(const Confinement &confinement) {
   std::vector<uint32_t> calls = {
       // The network, and sockets of other programs on this machine.
       SYS_socket, SYS_connect, SYS_bind, SYS_listen, SYS_accept4,
@@ -151,12 +151,18 @@ static Status limitCalls(bool programs) {
       SYS_delete_module, SYS_kexec_load, SYS_reboot, SYS_swapon, SYS_swapoff, SYS_settimeofday,
       SYS_clock_settime, SYS_acct,
       // What Landlock does not cover.
-      SYS_fchmod, SYS_fchmodat, fchmodat2, SYS_fchown, SYS_fchownat, SYS_setxattr, SYS_lsetxattr,
-      SYS_fsetxattr};
+      SYS_fchown, SYS_fchownat, SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr};
 #ifdef SYS_chmod
-  calls.insert(calls.end(), {SYS_chmod, SYS_chown, SYS_lchown, SYS_accept});
+  calls.insert(calls.end(), {SYS_chown, SYS_lchown, SYS_accept});
 #endif
-  if (!programs)
+  // A linker makes executable what it has written; who may write anywhere may do so anywhere.
+  if (!confinement.anyFile || !confinement.programs) {
+    calls.insert(calls.end(), {SYS_fchmod, SYS_fchmodat, fchmodat2});
+#ifdef SYS_chmod
+    calls.push_back(SYS_chmod);
+#endif
+  }
+  if (!confinement.programs)
     calls.insert(calls.end(), {SYS_execve, SYS_execveat});
   std::vector<sock_filter> program = forbid(calls);
   sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
@@ -204,7 +210,7 @@ Status confine(const Confinement &confinement) {
     TESSERA_TRY(missing(version ? limitWriting(confinement.writable, version)
                                 : Status(fail(StatusCode::Unsupported, "the kernel has no Landlock"))));
   }
-  return missing(hasSeccomp() ? limitCalls(confinement.programs)
+  return missing(hasSeccomp() ? limitCalls(confinement)
                               : Status(fail(StatusCode::Unsupported, "the kernel has no seccomp")));
 }
 

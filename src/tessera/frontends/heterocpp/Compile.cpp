@@ -3,6 +3,7 @@
 // Clang's code generator, everything else (assembling, linking, preprocessing alone) as the driver says.
 #include "tessera/frontends/heterocpp/Compile.h"
 
+#include "tessera/frontends/heterocpp/Crash.h"
 #include "tessera/frontends/heterocpp/Source.h"
 
 #include "clang/Basic/DiagnosticOptions.h"
@@ -41,7 +42,9 @@ public:
       : SourceUnit(setup.context, setup.targets, engine), setup(setup), engine(engine), file(file) {}
 
   void HandleTranslationUnit(clang::ASTContext &ast) override {
+    std::shared_ptr<void> limit = setup.limit ? setup.limit() : nullptr;
     SourceUnit::HandleTranslationUnit(ast);
+    setCrashPlace({});
     if (engine.hasErrorOccurred() || !setup.makeObject || launches.empty())
       return;
     // Checking alone makes the object, too: races are found on the way.
@@ -127,6 +130,7 @@ template <typename Base>
 static bool runAction(clang::CompilerInstance &ci, const CompileSetup &setup,
                       OwningOpRef<ModuleOp> *graphs = nullptr) {
   WithGraphs<Base> action(setup);
+  CrashPlace place(ci);
   bool good = prepare(ci) && ci.ExecuteAction(action);
   if (graphs)
     *graphs = std::move(action.graphs);

@@ -6,6 +6,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,11 +21,16 @@ struct CompileSetup {
   std::string headers;              ///< folder of our headers
   std::string library;              ///< folder of libtessera.so
   std::vector<std::string> targets; ///< that hints may name; empty: any
-  bool checks = false;              ///< -fcheck: compare buffers with their declared sizes at run time
+  /// Held while a file's graphs are built: a limit of time, for example.
+  std::function<std::shared_ptr<void>()> limit;
+  bool checks = false; ///< -fcheck: compare buffers with their declared sizes at run time
 };
 
 /// The folder of our headers.
 std::string getHeaders();
+
+/// The arguments with response files read in, and without `--`. None after a message.
+std::optional<std::vector<std::string>> expandArguments(const std::vector<std::string> &args);
 
 /// Runs Clang with these arguments (without the program's name) and returns its exit status.
 int runDriver(std::vector<std::string> args, CompileSetup setup);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Statements. What a jump may skip stands in a branch that asks its flag.
+#include "tessera/frontends/heterocpp/Crash.h"
 #include "tessera/frontends/heterocpp/Markers.h"
 #include "tessera/frontends/heterocpp/Translator.h"
 
@@ -9,6 +10,7 @@ using namespace tessera;
 using namespace tessera::heterocpp;
 
 Location Translator::getLoc(clang::SourceLocation at) {
+  setCrashPlace(at);
   const clang::SourceManager &sources = ast.getSourceManager();
   clang::PresumedLoc place = sources.getPresumedLoc(sources.getExpansionLoc(at));
   if (place.isInvalid())
