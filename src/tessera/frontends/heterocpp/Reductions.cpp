@@ -214,7 +214,23 @@ static std::optional<SmallVector<Update>> getUpdates(Value memory) {
   return updates;
 }
 
-// Which ids an index depends on, and whether on memory.
+// Whether an operation takes several numbers to one, such as i % n, and nothing beside it tells them apart,
+// as i / n does.
+static bool mayMerge(Operation *op) {
+  if (isa<arith::AndIOp, arith::ShRSIOp, arith::ShRUIOp, arith::MinSIOp, arith::MinUIOp, arith::MaxSIOp,
+          arith::MaxUIOp, arith::SelectOp>(op))
+    return true;
+  bool isRest = isa<arith::RemSIOp, arith::RemUIOp>(op), isQuotient = isa<arith::DivSIOp, arith::DivUIOp>(op);
+  if (!isRest && !isQuotient)
+    return false;
+  return llvm::none_of(op->getOperand(0).getUsers(), [&](Operation *other) {
+    bool completes =
+        isRest ? isa<arith::DivSIOp, arith::DivUIOp>(other) : isa<arith::RemSIOp, arith::RemUIOp>(other);
+    return completes && llvm::equal(other->getOperands(), op->getOperands());
+  });
+}
+
+// Which ids an index depends on, and whether on memory or in a way that does not keep them apart.
 static void addDependences(Value v, dfg::NodeOp node, SmallVectorImpl<bool> &ids, bool &onMemory,
                            DenseSet<Value> &seen) {
   if (!seen.insert(v).second)
@@ -230,7 +246,7 @@ static void addDependences(Value v, dfg::NodeOp node, SmallVectorImpl<bool> &ids
     return;
   }
   Operation *op = v.getDefiningOp();
-  onMemory |= isa<memref::LoadOp>(op) || op->getNumRegions();
+  onMemory |= isa<memref::LoadOp>(op) || op->getNumRegions() || mayMerge(op);
   for (Value operand : op->getOperands())
     addDependences(operand, node, ids, onMemory, seen);
 }

@@ -32,6 +32,14 @@ void each(float *a, size_t ab, float *r, size_t rb, int n) {
     r[i] += a[i];
   }
 }
+// Several iterations come to one element, by arithmetic on their numbers alone.
+void folds(int *a, size_t ab, int n, int m) {
+  for (int i = 0; i < n; ++i) {
+    __hetero_parallel_loop(1, 3, a, ab, n, m, 1, a, ab, "folds");
+    a[(i * 3 + 1) % m] += i;
+  }
+}
+
 int main() {
   int n = 1000, m = 10, bad = 0;
   std::vector<float> a(n * m), r(n, 1.0f), e(n, 1.0f);
@@ -76,6 +84,14 @@ int main() {
     e[i] += a[i];
   if (r != e) {
     puts("each");
+    ++bad;
+  }
+  std::vector<int> f(99), k(99);
+  __hetero_launch((void *)folds, 3, f.data(), f.size() * 4, n, 99, 1, f.data(), f.size() * 4);
+  for (int i = 0; i < n; ++i)
+    k[(i * 3 + 1) % 99] += i;
+  if (f != k) {
+    puts("folds");
     ++bad;
   }
   printf("%d bad\n", bad);
