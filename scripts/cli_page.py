@@ -18,7 +18,7 @@ destination and renamed, so an error or an interrupt leaves nothing half-written
 | `TESSERA_CACHE` | folder for what `run X.tsr` installs; default: `$XDG_CACHE_HOME/tessera` or `~/.cache/tessera` |
 | `TESSERA_DATA` | folder of the data sets `mnist` and `cifar10`, for `eval --data` without a folder |
 | `TESSERA_MEMORY` | most address space of a compilation, e.g. `4G`; default 16 GiB |
-| `TESSERA_TIME_LIMIT` | most seconds of processor time for reading a file; default 300, 0: no limit |
+| `TESSERA_TIME_LIMIT` | most seconds of processor time for reading a file (default 300), and for installing a program (default: no limit); 0: no limit |
 | `TESSERA_THREADS` | number of threads where `--threads` is not given; default: one for each processor |
 | `TESSERA_PIN` | when set, each thread stays on one processor |
 | `TESSERA_CPU_FEATURES` | features, separated by commas, that the processor has although it does not say so: what an emulator adds |

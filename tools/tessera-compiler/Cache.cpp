@@ -44,7 +44,7 @@ static int installCached(const std::string &in, const CacheEntry &cached, const 
     Session session;
     std::vector<Portable> programs;
     {
-      ReadTime limited;
+      TimeLimit limited(TimeLimit::Reading);
       Result<Portable> program = readPortable(session, in);
       if (!program.ok())
         return fail(program.status().message());
@@ -53,7 +53,11 @@ static int installCached(const std::string &in, const CacheEntry &cached, const 
     InstallOptions options;
     options.target.strict = mode == "strict";
     options.cacheKey = cached.key;
-    FailureOr<Installed> installed = install(session, programs, options);
+    FailureOr<Installed> installed = failure();
+    {
+      TimeLimit limited(TimeLimit::Installing);
+      installed = install(session, programs, options);
+    }
     if (failed(installed))
       return fail("nothing was installed");
     Status written = writeInstalled(*installed, cached.path);

@@ -24,7 +24,7 @@ static int runCalibrate(CalibrateArgs &args) {
   return supervise(mayWrite({args.out}), [&] {
     Session session;
     Result<Portable> program = [&] {
-      ReadTime limited;
+      TimeLimit limited(TimeLimit::Reading);
       return readPortable(session, args.in);
     }();
     if (!program.ok())

@@ -87,7 +87,7 @@ static int runCompile(CompileArgs &args) {
     Session session;
     FailureOr<Portable> program = failure();
     {
-      ReadTime limited;
+      TimeLimit limited(TimeLimit::Reading);
       program = compileFile(session, args.in, args.options);
     }
     if (failed(program))
@@ -216,7 +216,7 @@ static int runInstall(InstallArgs &args) {
     Session session;
     std::vector<Portable> programs;
     for (const std::string &path : args.in) {
-      ReadTime limited;
+      TimeLimit limited(TimeLimit::Reading);
       Result<Portable> program = readPortable(session, path);
       if (!program.ok())
         return fail(program.status().message());
@@ -237,7 +237,11 @@ static int runInstall(InstallArgs &args) {
       if (!renamed.ok())
         return fail(renamed.message());
     }
-    FailureOr<Installed> installed = install(session, programs, args.options);
+    FailureOr<Installed> installed = failure();
+    {
+      TimeLimit limited(TimeLimit::Installing);
+      installed = install(session, programs, args.options);
+    }
     if (failed(installed))
       return fail("nothing was installed");
     if (args.options.stopAfter && *args.options.stopAfter != Stage::Link) {
@@ -325,7 +329,7 @@ void cli::addExplain(CLI::App &app, Action &action) {
         return fail("--json: a portable object is only listed as JSON with --knobs");
       return supervise({}, [&] {
         // Printing is limited too: a small file can describe a type that is endless in print.
-        ReadTime limited;
+        TimeLimit limited(TimeLimit::Reading);
         Session session;
         Result<Portable> program = readPortable(session, args->in);
         if (!program.ok())

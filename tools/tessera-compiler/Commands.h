@@ -45,10 +45,12 @@ int supervise(const Confinement &allowed, const std::function<int()> &work,
 /// What `supervise` allows a command that writes `files` (empty names are left out) and starts no program.
 Confinement mayWrite(std::vector<std::string> files);
 
-/// While it lives, the process may use only so much processor time: for reading what nobody vouches for.
-struct ReadTime {
-  ReadTime();
-  ~ReadTime();
+/// While it lives, the process may use only so much processor time: for reading what nobody vouches for, and,
+/// when TESSERA_TIME_LIMIT is set, for installing.
+struct TimeLimit {
+  enum Of { Reading, Installing };
+  explicit TimeLimit(Of of);
+  ~TimeLimit();
 };
 
 } // namespace tessera::cli

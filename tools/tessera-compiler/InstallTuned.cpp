@@ -73,7 +73,11 @@ static Status compileConfigurations(Session &session, const Portable &exact, con
     TESSERA_ASSIGN(Portable program, applyConfiguration(exact, curve, *c));
     programs.push_back(std::move(program));
   }
-  FailureOr<Installed> installed = install(session, programs, options);
+  FailureOr<Installed> installed = failure();
+  {
+    TimeLimit limited(TimeLimit::Installing);
+    installed = install(session, programs, options);
+  }
   if (failed(installed))
     return Status::error(StatusCode::InvalidArgument, "nothing was installed");
   result = std::move(*installed);
@@ -172,7 +176,7 @@ Status cli::installTuned(const std::string &in, const std::string &out, const In
   Session session;
   Portable exact;
   {
-    ReadTime limited;
+    TimeLimit limited(TimeLimit::Reading);
     TESSERA_ASSIGN(exact, readPortable(session, in));
   }
   Installed installed;

@@ -72,7 +72,7 @@ int cli::runOracle(const std::string &path, const std::string &program,
   Session session;
   Portable portable;
   if (StringRef(path).ends_with(".tsr")) {
-    ReadTime limited;
+    TimeLimit limited(TimeLimit::Reading);
     Result<Portable> read = readPortable(session, path);
     if (!read.ok())
       return fail(read.status().message());
@@ -80,7 +80,7 @@ int cli::runOracle(const std::string &path, const std::string &program,
   } else {
     CompileOptions options;
     options.stopAfter = Stage::Import;
-    ReadTime limited;
+    TimeLimit limited(TimeLimit::Reading);
     FailureOr<Portable> compiled = compileFile(session, path, options);
     if (failed(compiled))
       return fail("'" + path + "' was not compiled");

@@ -78,7 +78,7 @@ static Status tuneFile(TuneArgs &args) {
   Session session;
   Portable program;
   {
-    ReadTime limited;
+    TimeLimit limited(TimeLimit::Reading);
     TESSERA_ASSIGN(program, readPortable(session, args.in));
   }
   args.options.folder = args.out + ".tune";

@@ -5,15 +5,18 @@
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
 #include "tessera/base/Output.h"
+#include "tessera/base/Progress.h"
 #include "tessera/base/TempFolder.h"
 
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
@@ -42,7 +45,8 @@ namespace {
 /// endless growth or endless work before the machine suffers.
 struct Limits {
   uint64_t memory = uint64_t(16) << 30; ///< bytes of address space; TESSERA_MEMORY
-  double readSeconds = 300;             ///< of processor time for reading a file; TESSERA_TIME_LIMIT, 0: none
+  /// Of processor time; TESSERA_TIME_LIMIT sets both, 0: none. Only what is read comes from strangers.
+  double readSeconds = 300, installSeconds = 0;
 };
 
 } // namespace
@@ -56,7 +60,7 @@ static int readLimits() {
                        "'");
   if (const char *text = std::getenv("TESSERA_TIME_LIMIT")) {
     char *end = nullptr;
-    limits.readSeconds = std::strtod(text, &end);
+    limits.readSeconds = limits.installSeconds = std::strtod(text, &end);
     if (end == text || *end || !(limits.readSeconds >= 0 && limits.readSeconds < 1e9))
       return cli::fail(std::string("TESSERA_TIME_LIMIT: expected a number of seconds, but got '") + text +
                        "'");
@@ -64,7 +68,7 @@ static int readLimits() {
   return 0;
 }
 
-// The kernel's timer of processor time: it stops the process by SIGPROF, whatever the reader is doing.
+// The kernel's timer of processor time: it stops the process by SIGPROF, whatever that is doing.
 static void setTimer(double seconds) {
   itimerval timer{};
   timer.it_value.tv_sec = static_cast<time_t>(seconds);
@@ -73,8 +77,34 @@ static void setTimer(double seconds) {
   setitimer(ITIMER_PROF, &timer, nullptr);
 }
 
-ReadTime::ReadTime() { setTimer(limits.readSeconds); }
-ReadTime::~ReadTime() { setTimer(0); }
+TimeLimit::TimeLimit(Of of) { setTimer(of == Reading ? limits.readSeconds : limits.installSeconds); }
+TimeLimit::~TimeLimit() { setTimer(0); }
+
+// Memory for the child's notes that we read when it is dead; null when there is none.
+static Progress *shareProgress() {
+  void *page = mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return page == MAP_FAILED ? nullptr : static_cast<Progress *>(page);
+}
+
+// A note as text. The child may have been anywhere, and may have read anything: nothing in it can be relied
+// on.
+template <size_t N> static std::string readNote(const char (&note)[N]) {
+  std::string text(note, strnlen(note, N));
+  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 127; }, ' ');
+  return text;
+}
+
+static std::string describeTimeout(const Progress *progress) {
+  std::string stage = progress ? readNote(progress->stage) : "",
+              place = progress ? readNote(progress->place) : "";
+  std::string where = stage.empty() ? "while reading the input" : "in the stage '" + stage + "'";
+  if (!stage.empty() && !place.empty())
+    where += ", at " + place;
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%g", limits.readSeconds);
+  return std::string("expected at most ") + seconds + " s of processor time, but got no end, " + where +
+         "; set TESSERA_TIME_LIMIT to allow more; nothing was written";
+}
 
 static std::atomic<pid_t> child;
 
@@ -107,8 +137,10 @@ int cli::supervise(const Confinement &allowed, const std::function<int()> &work,
   for (int signal : {SIGINT, SIGTERM, SIGHUP})
     sigaddset(&signals, signal);
   sigprocmask(SIG_BLOCK, &signals, &before);
+  Progress *progress = shareProgress();
   pid_t pid = fork();
   if (pid == 0) {
+    setProgress(progress);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     sigprocmask(SIG_SETMASK, &before, nullptr);
     if (!folder.empty())
@@ -155,12 +187,8 @@ int cli::supervise(const Confinement &allowed, const std::function<int()> &work,
   int number = WTERMSIG(status);
   if (number == SIGINT || number == SIGTERM || number == SIGHUP)
     return cli::fail(interrupted);
-  if (number == SIGPROF) {
-    char seconds[32];
-    std::snprintf(seconds, sizeof seconds, "%g", limits.readSeconds);
-    return cli::fail(std::string("reading the input took more than ") + seconds +
-                     " s of processor time; set TESSERA_TIME_LIMIT to allow more; nothing was written");
-  }
+  if (number == SIGPROF)
+    return cli::fail(describeTimeout(progress));
   return cli::fail(std::string("the compiler stopped on signal ") + std::to_string(number) + " (" +
                    strsignal(number) +
                    "); the input is damaged, needs more memory than the limit (set TESSERA_MEMORY, now " +

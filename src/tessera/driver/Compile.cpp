@@ -6,6 +6,7 @@
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
 #include "tessera/base/Json.h"
+#include "tessera/base/Progress.h"
 #include "tessera/base/Trust.h"
 #include "tessera/driver/Components.h"
 #include "tessera/driver/Knobs.h"
@@ -20,12 +21,23 @@
 #include "mlir/Dialect/Transform/IR/TransformDialect.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/Pass.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <nlohmann/json.hpp>
 
 using namespace tessera;
+
+// A pass that is at work, and on what.
+static void noteAction(const tracing::Action &action) {
+  auto *pass = dyn_cast<PassExecutionAction>(&action);
+  if (!pass)
+    return;
+  auto name = pass->getOp()->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
+  notePlace(("pass '" + pass->getPass().getName() + (name ? "' on" : "'")).str(),
+            name ? name.getValue() : StringRef());
+}
 
 Session::Session(bool verbose) : sourceMgr(std::make_shared<llvm::SourceMgr>()) {
   DialectRegistry registry;
@@ -57,6 +69,10 @@ Session::Session(bool verbose) : sourceMgr(std::make_shared<llvm::SourceMgr>()) 
     llvm::errs() << "error: " << file.getFilename().getValue() << ": node '" << name.getName().getValue()
                  << "': " << d.str() << "\n";
     return success();
+  });
+  ctx->registerActionHandler([](function_ref<void()> run, const tracing::Action &action) {
+    noteAction(action);
+    run();
   });
   // Remarks say what could not be decided or was not done; they are for those who ask.
   if (!verbose)
@@ -130,6 +146,7 @@ FailureOr<Portable> tessera::compileFile(Session &session, const std::string &pa
   if (!buffer)
     return fail("cannot read '" + path + "': " + buffer.getError().message());
   session.sources()->AddNewSourceBuffer(std::move(*buffer), SMLoc());
+  noteStage(getInfo(Stage::Import).name);
   Portable program;
   program.source = llvm::sys::path::filename(path).str();
   program.module = frontend->import(session.sources(), options.frontend, ctx);
@@ -147,6 +164,7 @@ FailureOr<Portable> tessera::compileFile(Session &session, const std::string &pa
   }
   if (options.stopAfter == Stage::Import)
     return program;
+  noteStage(getInfo(Stage::Graph).name);
   if (failed(runGraphStage(*program.module)))
     return failure();
   if (Status s = applyKnobMap(*program.module, options.knobs); !s.ok())

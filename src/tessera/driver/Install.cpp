@@ -5,6 +5,7 @@
 #include "tessera/base/Container.h"
 #include "tessera/base/Diag.h"
 #include "tessera/base/Json.h"
+#include "tessera/base/Progress.h"
 #include "tessera/driver/Components.h"
 #include "tessera/driver/GraphPlan.h"
 #include "tessera/driver/Knobs.h"
@@ -126,6 +127,7 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
   };
   if (failed(checkTargets(options, UnknownLoc::get(ctx))))
     return failure();
+  noteStage(getInfo(Stage::Place).name);
   std::vector<OwningOpRef<ModuleOp>> ownScripts;
   nlohmann::json scripts = nlohmann::json::object(), portfolio = nlohmann::json::object();
   for (Portable &program : programs)
@@ -179,6 +181,7 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
     return failure();
   else if (*last)
     return result;
+  noteStage(getInfo(Stage::Schedule).name);
   for (Job &job : jobs)
     if (failed(lowerNetworks(job.graph)))
       return failure();
@@ -203,6 +206,7 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
       return failure();
     for (auto [op, index] : job.plan->nodes) {
       auto node = cast<dfg::NodeOp>(op);
+      notePlace("node", node.getName());
       llvm::SmallSetVector<StringRef, 4> makers;
       for (auto version : node.getVersionsAttr().getAsRange<dfg::VersionAttr>())
         makers.insert(makerOf(version.getTarget()));
@@ -237,6 +241,7 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
     return failure();
   else if (*last)
     return result;
+  noteStage(getInfo(Stage::Lower).name);
   for (auto &kernels : all)
     if (failed(kernels->target->lower(*kernels->module, kernels->nodes, options.target)))
       return failure();
@@ -244,6 +249,7 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
     return failure();
   else if (*last)
     return result;
+  noteStage(getInfo(Stage::Emit).name);
   for (auto &kernels : all) {
     FailureOr<TargetCode> code = kernels->target->emit(*kernels->module, options.target);
     if (failed(code))
@@ -255,6 +261,7 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
     else
       result.images.push_back({"code." + kernels->name, kernels->code.bytes});
   }
+  noteStage(getInfo(Stage::Link).name);
   // The versions of a node in the order of placement, each with the steps of whoever made its code.
   llvm::DenseMap<Operation *, SmallVector<std::pair<Kernels *, size_t>>> made;
   for (auto &kernels : all)

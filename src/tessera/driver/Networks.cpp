@@ -2,6 +2,7 @@
 // See Networks.h.
 #include "tessera/driver/Networks.h"
 
+#include "tessera/base/Progress.h"
 #include "tessera/driver/Components.h"
 #include "tessera/oracle/Oracle.h"
 #include "tessera/transforms/nn/knobs/Apply.h"
@@ -73,6 +74,7 @@ LogicalResult tessera::lowerNetworks(dfg::GraphOp graph) {
       nn::addExtentChecks(node);
   });
   return nn::forEachNetwork(graph, [](dfg::NodeOp node) {
+    notePlace("node", node.getName());
     if (failed(nn::lowerToLinalg(node)))
       return failure();
     // A packed layer takes what follows it only if that is all that reads its result.

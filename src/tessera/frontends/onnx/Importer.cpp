@@ -2,6 +2,7 @@
 // See Importer.h. Operators are in the files of their families; here is what every node goes through.
 #include "tessera/frontends/onnx/Importer.h"
 
+#include "tessera/base/Progress.h"
 #include "tessera/ir/dfg/Dfg.h"
 
 #include "mlir/IR/Verifier.h"
@@ -254,8 +255,10 @@ static std::string displayName(const Node &node, size_t index) {
 }
 
 void Importer::importNode(const Node &node, size_t index, Scope &scope) {
-  Location loc = NameLoc::get(b.getStringAttr(displayName(node, index)),
-                              FileLineColLoc::get(b.getStringAttr(options.file), 0, 0));
+  std::string label = displayName(node, index);
+  notePlace("node", label);
+  Location loc =
+      NameLoc::get(b.getStringAttr(label), FileLineColLoc::get(b.getStringAttr(options.file), 0, 0));
   int64_t opset = 1;
   for (const ox::OpsetImport &import : *scope.opsets)
     if (import.domain == node.domain)
