@@ -40,7 +40,7 @@ static int compile(std::vector<std::string> args) {
   setup.library = executableFolder() + "/../lib";
   setup.targets = getTargetNames();
   setup.installer = executableFolder() + "/tessera";
-  setup.limit = [] { return std::make_shared<ReadTime>(); };
+  setup.limit = [] { return std::make_shared<TimeLimit>(TimeLimit::Reading); };
   setup.makeObject = [&](ModuleOp graphs, const std::string &source) -> std::optional<std::string> {
     Portable program;
     program.module = OwningOpRef<ModuleOp>(cast<ModuleOp>(graphs->clone()));
