@@ -14,7 +14,8 @@ def reduce(net):
     op = net.pick(["ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSumExp"],
                   [5, 5, 4, 3, 1, 1, 2, 1, 1])
     kinds = (net.default, net.default, net.default, "i32", "i64") if op in ("ReduceSum", "ReduceMax", "ReduceMin") else (net.default,)
-    x = net.tensor(kinds)
+    # ONNX Runtime sums integers that overflow in its own way.
+    x = net.tensor(kinds, want=lambda v: v.kind == net.default or all((np.abs(a.astype(np.float64)) < 1e6).all() for a in v.arrays))
     keep = net.pick([None, 0, 1])
     exact = op in ("ReduceSum", "ReduceMax", "ReduceMin", "ReduceL1")
     axes = axes_of(net, x)

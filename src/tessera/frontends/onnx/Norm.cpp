@@ -63,7 +63,9 @@ static void instanceNorm(NodeContext &c) {
 static void groupNorm(NodeContext &c) {
   Value x = c.v(0), scale = c.v(1), bias = c.v(2);
   int64_t groups = c.attrInt("num_groups", 0), channels = c.dim(x, 1);
-  if (groups < 1 || ShapedType::isDynamic(channels) || channels % groups) {
+  if (!c.needStatic(x, 1, "the size of a group"))
+    return;
+  if (groups < 1 || channels % groups) {
     c.fail("expected 'num_groups' to divide the number of channels");
     return;
   }
