@@ -22,6 +22,8 @@ AT_RUN = (
     (r"expected extent \d of operand 0 of (slice|extract_slice) to be", {"Slice", "Split"}),
     # A window that is wider than what it looks at; ONNX Runtime rounds the number of windows towards zero.
     (r"of (max_pool_indices|pool|conv) to be|an extent is -\d+ for these inputs|expected a window that fits|has a window of", WINDOWS),
+    # What a loop carries keeps its extents, and nothing is broadcast along them (docs/onnx.md).
+    (r"of (binary|select) to be", {"Loop"}),
     # ONNX Runtime lets the batches of GatherND differ, and reads somewhere.
     (r"gather_nd", {"GatherND"}),
 )
@@ -29,6 +31,7 @@ AT_RUN = (
 ONNX_RUNTIME_ALONE = (
     r"running Conv node.*Invalid input shape: \{[\d,]*\b0\b",  # a convolution of no elements
     r"sequence length must be great",  # Attention of no rows
+    r"The output OrtValue provided",  # a state of Scan that grows by broadcasting
 )
 
 # Operators that ONNX Runtime does not carry out on tensors without elements: it leaves the result as it found it, or gives it a
