@@ -38,6 +38,17 @@ static void matMul(NodeContext &c) {
   c.set(0, product(c, c.v(0), c.v(1)), c.type(0));
 }
 
+// Whatever the open extents are, the sum has y's shape.
+static bool mustBroadcastTo(NodeContext &c, Value bias, Value y) {
+  if (c.rank(bias) > c.rank(y))
+    return false;
+  for (int64_t i = 0, lead = c.rank(y) - c.rank(bias); i < c.rank(bias); ++i)
+    if (int64_t extent = c.dim(bias, i);
+        extent != 1 && (ShapedType::isDynamic(extent) || extent != c.dim(y, lead + i)))
+      return false;
+  return true;
+}
+
 static void gemm(NodeContext &c) {
   DataType type = c.type(0);
   Value a = c.v(0), b = c.v(1);
@@ -53,6 +64,9 @@ static void gemm(NodeContext &c) {
     Value bias = c.v(2);
     if (beta != 1)
       bias = c.mul(bias, c.scalar(beta, type));
+    // It is repeated for the product, never the product for it.
+    if (!mustBroadcastTo(c, bias, y))
+      bias = c.broadcast(bias, c.exts(y));
     y = c.add(y, bias);
   }
   c.set(0, y, type);

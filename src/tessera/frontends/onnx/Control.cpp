@@ -88,6 +88,7 @@ static void branch(NodeContext &c) {
       scf::YieldOp::create(c.b, c.loc, results[side]);
   }
   auto discard = [&] {
+    c.importer.forgetExtents();
     for (Block *block : blocks) {
       block->dropAllReferences();
       block->clear();
@@ -269,6 +270,7 @@ static void whileLoop(NodeContext &c, const ox::Graph &graph) {
   }
   if (c.bad || llvm::any_of(next, [](Value v) { return !v; })) {
     b.setInsertionPointAfter(loop);
+    c.importer.forgetExtents();
     loop.erase();
     c.bad = true;
     return;

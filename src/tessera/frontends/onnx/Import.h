@@ -19,6 +19,8 @@ struct ImportOptions {
   std::map<std::string, ::tessera::onnx::Tensor> bound;
   /// Problems reported together; the rest is only counted.
   size_t maxProblems = 50;
+  /// Nodes after functions and loops are written out, at most.
+  size_t maxNodes = 2'000'000;
 };
 
 struct Imported {

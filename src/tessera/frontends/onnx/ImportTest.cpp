@@ -356,6 +356,92 @@ TEST_F(OnnxImport, FunctionsAreWrittenOut) {
   expectText(modelProto(graph).add(25, function), {"nn.binary add"});
 }
 
+// f1 calls f0 twice, f2 calls f1 twice, …: 2^30 nodes once they are written out.
+TEST_F(OnnxImport, FunctionsThatDoubleAreCounted) {
+  Proto model = modelProto(Proto()
+                               .add(11, valueProto("x", {2}))
+                               .add(1, nodeProto("f30", "call", {"x"}, {"y"}).add(7, "local"))
+                               .add(12, valueProto("y", {2})));
+  for (int i = 0; i <= 30; ++i) {
+    std::string inner = i ? "f" + std::to_string(i - 1) : "Neg";
+    Proto first = nodeProto(inner, "first", {"a"}, {"b"}), second = nodeProto(inner, "second", {"b"}, {"c"});
+    if (i) {
+      first.add(7, "local");
+      second.add(7, "local");
+    }
+    model.add(25, Proto()
+                      .add(1, "f" + std::to_string(i))
+                      .add(4, "a")
+                      .add(5, "c")
+                      .add(7, first)
+                      .add(7, second)
+                      .add(9, opsetProto(21))
+                      .add(9, opsetProto(1, "local"))
+                      .add(10, "local"));
+  }
+  onnximport::ImportOptions options;
+  options.maxNodes = 20000;
+  Imported result = import(model.add(8, opsetProto(1, "local")), options);
+  EXPECT_FALSE(result.module);
+  ASSERT_FALSE(result.problems.empty());
+  EXPECT_NE(result.problems[0].find("more than 20000 nodes once its functions and loops are written out"),
+            std::string::npos)
+      << result.problems[0];
+}
+
+// Each swish is a fork and a join: 2^30 paths lead to the batch, and each of its 60 extents is traced once.
+TEST_F(OnnxImport, ExtentsAreTracedOnceHoweverManyPathsThereAre) {
+  Proto graph = Proto().add(11, typedValue("x", 1, {-1, 4}));
+  std::string last = "x";
+  for (int i = 0; i < 30; ++i) {
+    std::string gate = "s" + std::to_string(i), next = "m" + std::to_string(i);
+    graph.add(1, nodeProto("Sigmoid", "", {last.c_str()}, {gate.c_str()}))
+        .add(1, nodeProto("Mul", "", {last.c_str(), gate.c_str()}, {next.c_str()}));
+    last = next;
+  }
+  graph.add(1, nodeProto("Unsqueeze", "", {last.c_str(), "axes"}, {"y"}))
+      .add(5, intTensor("axes", {1}))
+      .add(12, typedValue("y", 1, {}));
+  bytes.push_back(modelProto(graph).bytes);
+  auto read = onnx::parseModel(std::as_bytes(std::span(bytes.back())), "test", "");
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  onnximport::loadDialects(&context);
+  onnximport::ImportOptions options;
+  onnximport::Importer importer(*read, options, &context);
+  Imported imported = importer.run();
+  ASSERT_TRUE(imported.module) << text(imported);
+  EXPECT_EQ(importer.traceSteps, 61u);
+}
+
+// Values that a long chain was computed from go one by one, not one within the other.
+TEST_F(OnnxImport, LongChainsEnd) {
+  Proto graph = Proto().add(11, valueProto("x", {2}));
+  std::string last = "x";
+  for (int i = 0; i < 60000; ++i) {
+    std::string next = "v" + std::to_string(i);
+    graph.add(1, nodeProto("Neg", "", {last.c_str()}, {next.c_str()}));
+    last = next;
+  }
+  graph.add(12, valueProto(last, {2}));
+  EXPECT_TRUE(import(modelProto(graph)).module);
+}
+
+// A bias is repeated for a product, never the product for it.
+TEST_F(OnnxImport, BiasesOfProductsKeepTheirShape) {
+  auto model = [](std::initializer_list<int64_t> bias) {
+    return modelProto(Proto()
+                          .add(11, typedValue("a", 1, {-1, 3}))
+                          .add(11, typedValue("b", 1, {3, 4}))
+                          .add(11, typedValue("c", 1, bias))
+                          .add(1, nodeProto("Gemm", "layer", {"a", "b", "c"}, {"y"}))
+                          .add(12, typedValue("y", 1, {})));
+  };
+  expectText(model({4}), {"nn.binary add", "-> (y: tensor<?x4xf32>)"});
+  expectText(model({5, 4}), {"nn.broadcast", "-> (y: tensor<?x4xf32>)"});
+  expectText(model({-1, 4}), {"nn.broadcast", "-> (y: tensor<?x4xf32>)"});
+  expectProblem(model({3}), {"cannot broadcast"});
+}
+
 TEST_F(OnnxImport, StringsAndSequencesAreRefused) {
   Proto graph = Proto()
                     .add(11, typedValue("x", 8, {2}))

@@ -15,8 +15,6 @@ namespace ox = tessera::onnx;
 
 /// Functions that call functions, and graphs within graphs.
 static constexpr unsigned maxDepth = 200;
-/// Nodes after functions and loops are written out.
-static constexpr size_t maxConverted = 2'000'000;
 
 Val Scope::find(const std::string &name) const {
   for (const Scope *s = this; s; s = s->outer)
@@ -264,9 +262,9 @@ void Importer::importNode(const Node &node, size_t index, Scope &scope) {
     if (import.domain == node.domain)
       opset = import.version;
   NodeContext c(*this, node, scope, opset, loc);
-  if (++converted > maxConverted) {
-    if (converted == maxConverted + 1)
-      c.fail("the model has more than " + Twine(maxConverted) +
+  if (++converted > options.maxNodes) {
+    if (converted == options.maxNodes + 1)
+      c.fail("the model has more than " + Twine(options.maxNodes) +
              " nodes once its functions and loops are written out");
     c.bad = true;
   }
@@ -366,94 +364,91 @@ std::vector<Val> Importer::importBody(const ox::Graph &graph, ArrayRef<Val> inpu
 // Extents
 //===----------------------------------------------------------------------===//
 
-std::pair<Value, int64_t> Importer::traceDim(Value v, int64_t d) {
-  for (int steps = 0; steps < 10000; ++steps) {
-    Operation *def = v.getDefiningOp();
-    if (!def || def->getNumOperands() == 0)
-      return {v, d};
-    auto rankOf = [](Value x) { return cast<RankedTensorType>(x.getType()).getRank(); };
-    // Operands aligned at the innermost dimension; the extent is that of those that are not 1.
-    auto aligned = [&](ValueRange operands, int64_t fromEnd) -> std::pair<Value, int64_t> {
-      std::pair<Value, int64_t> found;
-      for (Value x : operands) {
-        int64_t at = rankOf(x) - fromEnd;
-        if (at < 0 || !cast<RankedTensorType>(x.getType()).isDynamicDim(at))
-          continue;
-        std::pair<Value, int64_t> root = traceDim(x, at);
-        if (found.first && found != root)
-          return {};
-        found = root;
-      }
-      return found;
-    };
-    int64_t fromEnd = rankOf(v) - d;
-    if (isa<nn::UnaryOp, nn::ActivationOp, nn::CastOp, nn::BitcastOp, nn::SoftmaxOp, nn::CumulativeOp,
-            nn::TriluOp, nn::LrnOp, nn::BatchNormOp, nn::GroupNormOp, nn::QuantizeOp, nn::DequantizeOp,
-            nn::ReverseSequenceOp, nn::ScatterElementsOp, nn::ScatterNdOp>(def)) {
-      v = def->getOperand(0);
-    } else if (auto norm = dyn_cast<nn::LayerNormOp>(def); norm && v == norm.getY()) {
-      v = norm.getX();
-    } else if (isa<nn::BinaryOp, nn::SelectOp>(def)) {
-      std::pair<Value, int64_t> found = aligned(def->getOperands(), fromEnd);
-      return found.first ? found : std::pair(v, d);
-    } else if (auto transpose = dyn_cast<nn::TransposeOp>(def)) {
-      d = transpose.getPermutation()[d];
-      v = transpose.getX();
-    } else if (isa<nn::ConvOp, nn::ConvTransposeOp, nn::PoolOp>(def) && d == 0) {
-      v = def->getOperand(0);
-    } else if (auto concat = dyn_cast<nn::ConcatOp>(def); concat && int64_t(concat.getAxis()) != d) {
-      v = concat.getInputs()[0];
-      if (!cast<RankedTensorType>(v.getType()).isDynamicDim(d))
-        return {v, d};
-    } else if (auto slice = dyn_cast<nn::SliceOp>(def)) {
-      v = slice.getX();
-    } else if (auto pad = dyn_cast<nn::PadOp>(def); pad && !pad.getLows()[d] && !pad.getHighs()[d]) {
-      v = pad.getX();
-    } else if (auto matmul = dyn_cast<nn::MatmulOp>(def)) {
-      std::pair<Value, int64_t> found;
-      if (fromEnd > 2)
-        found = aligned(def->getOperands(), fromEnd);
-      else if (fromEnd == 2)
-        found = traceDim(matmul.getA(), rankOf(matmul.getA()) - (matmul.getTransposeA() ? 1 : 2));
-      else
-        found = traceDim(matmul.getB(), rankOf(matmul.getB()) - (matmul.getTransposeB() ? 2 : 1));
-      return found.first ? found : std::pair(v, d);
-    } else if (auto gather = dyn_cast<nn::GatherOp>(def)) {
-      int64_t axis = gather.getAxis(), r = rankOf(gather.getIndices());
-      if (d >= axis && d < axis + r) {
-        v = gather.getIndices();
-        d -= axis;
-      } else {
-        v = gather.getX();
-        d = d < axis ? d : d - r + 1;
-      }
-    } else if (auto reduce = dyn_cast<nn::ReduceOp>(def)) {
-      if (!reduce.getKeep()) {
-        SmallVector<int64_t> kept;
-        for (int64_t i = 0; i < rankOf(reduce.getX()); ++i)
-          if (!llvm::is_contained(reduce.getAxes(), i))
-            kept.push_back(i);
-        d = kept[d];
-      }
-      v = reduce.getX();
-    } else if (isa<nn::ReshapeOp, nn::BroadcastOp>(def)) {
-      // Its extent is an operand; that may itself be the extent of another tensor.
-      auto type = cast<RankedTensorType>(v.getType());
-      unsigned dynamic = 1 + llvm::count_if(type.getShape().take_front(d), ShapedType::isDynamic);
-      auto dim = def->getOperand(dynamic).getDefiningOp<tensor::DimOp>();
-      std::optional<int64_t> at = dim ? dim.getConstantIndex() : std::nullopt;
-      if (!at)
-        return {v, d};
-      v = dim.getSource();
-      d = *at;
-    } else {
-      return {v, d};
-    }
-    auto type = cast<RankedTensorType>(v.getType());
-    if (d >= type.getRank() || !type.isDynamicDim(d))
-      return {v, d};
+// Where an extent comes from, one operation further: from one dimension, or from several that are aligned at
+// the innermost one, of which those that are not 1 are equal. From nowhere when the operation makes it.
+static SmallVector<DimOf, 2> sourcesOf(DimOf of) {
+  auto [v, d] = of;
+  Operation *def = v.getDefiningOp();
+  auto typeOf = [](Value x) { return cast<RankedTensorType>(x.getType()); };
+  if (!def || def->getNumOperands() == 0 || d >= typeOf(v).getRank() || !typeOf(v).isDynamicDim(d))
+    return {};
+  int64_t fromEnd = typeOf(v).getRank() - d;
+  auto aligned = [&](ValueRange operands) {
+    SmallVector<DimOf, 2> found;
+    for (Value x : operands)
+      if (int64_t at = typeOf(x).getRank() - fromEnd; at >= 0 && typeOf(x).isDynamicDim(at))
+        found.push_back({x, at});
+    return found;
+  };
+  if (isa<nn::UnaryOp, nn::ActivationOp, nn::CastOp, nn::BitcastOp, nn::SoftmaxOp, nn::CumulativeOp,
+          nn::TriluOp, nn::LrnOp, nn::BatchNormOp, nn::GroupNormOp, nn::QuantizeOp, nn::DequantizeOp,
+          nn::ReverseSequenceOp, nn::ScatterElementsOp, nn::ScatterNdOp>(def))
+    return {{def->getOperand(0), d}};
+  if (auto norm = dyn_cast<nn::LayerNormOp>(def); norm && v == norm.getY())
+    return {{norm.getX(), d}};
+  if (isa<nn::BinaryOp, nn::SelectOp>(def))
+    return aligned(def->getOperands());
+  if (auto transpose = dyn_cast<nn::TransposeOp>(def))
+    return {{transpose.getX(), transpose.getPermutation()[d]}};
+  if (isa<nn::ConvOp, nn::ConvTransposeOp, nn::PoolOp>(def) && d == 0)
+    return {{def->getOperand(0), d}};
+  if (auto concat = dyn_cast<nn::ConcatOp>(def); concat && int64_t(concat.getAxis()) != d)
+    return {{concat.getInputs()[0], d}};
+  if (auto slice = dyn_cast<nn::SliceOp>(def))
+    return {{slice.getX(), d}};
+  if (auto pad = dyn_cast<nn::PadOp>(def); pad && !pad.getLows()[d] && !pad.getHighs()[d])
+    return {{pad.getX(), d}};
+  if (auto matmul = dyn_cast<nn::MatmulOp>(def)) {
+    if (fromEnd > 2)
+      return aligned(def->getOperands());
+    Value x = fromEnd == 2 ? matmul.getA() : matmul.getB();
+    bool second = fromEnd == 2 ? matmul.getTransposeA() : !matmul.getTransposeB();
+    return {{x, typeOf(x).getRank() - (second ? 1 : 2)}};
   }
-  return {v, d};
+  if (auto gather = dyn_cast<nn::GatherOp>(def)) {
+    int64_t axis = gather.getAxis(), r = typeOf(gather.getIndices()).getRank();
+    if (d >= axis && d < axis + r)
+      return {{gather.getIndices(), d - axis}};
+    return {{gather.getX(), d < axis ? d : d - r + 1}};
+  }
+  if (auto reduce = dyn_cast<nn::ReduceOp>(def)) {
+    SmallVector<int64_t> kept;
+    for (int64_t i = 0; i < typeOf(reduce.getX()).getRank(); ++i)
+      if (reduce.getKeep() || !llvm::is_contained(reduce.getAxes(), i))
+        kept.push_back(i);
+    return {{reduce.getX(), kept[d]}};
+  }
+  if (isa<nn::ReshapeOp, nn::BroadcastOp>(def)) {
+    // Its extent is an operand; that may itself be the extent of another tensor.
+    unsigned dynamic = 1 + llvm::count_if(typeOf(v).getShape().take_front(d), ShapedType::isDynamic);
+    auto dim = def->getOperand(dynamic).getDefiningOp<tensor::DimOp>();
+    if (std::optional<int64_t> at = dim ? dim.getConstantIndex() : std::nullopt)
+      return {{dim.getSource(), *at}};
+  }
+  return {};
+}
+
+// Networks part and join: each dimension is looked at once, however many paths lead to it.
+DimOf Importer::traceDim(Value tensor, int64_t dim) {
+  SmallVector<DimOf> open = {{tensor, dim}};
+  while (!open.empty()) {
+    DimOf of = open.back();
+    if (traced.count(of)) {
+      open.pop_back();
+      continue;
+    }
+    SmallVector<DimOf, 2> sources = sourcesOf(of);
+    size_t before = open.size();
+    llvm::copy_if(sources, std::back_inserter(open), [&](const DimOf &s) { return !traced.count(s); });
+    if (open.size() != before)
+      continue;
+    ++traceSteps;
+    DimOf root = sources.empty() ? of : traced.lookup(sources[0]);
+    bool agree = llvm::all_of(sources, [&](const DimOf &s) { return traced.lookup(s) == root; });
+    traced[of] = agree ? root : of;
+    open.pop_back();
+  }
+  return traced.lookup({tensor, dim});
 }
 
 Value Importer::dimValue(Value tensor, int64_t dim) {

@@ -24,6 +24,9 @@ struct Scope {
   Val find(const std::string &name) const;
 };
 
+/// A dimension of a tensor.
+using DimOf = std::pair<Value, int64_t>;
+
 class Importer {
 public:
   Importer(const ::tessera::onnx::Model &model, const ImportOptions &options, MLIRContext *context);
@@ -50,7 +53,9 @@ public:
   /// An extent in terms of the leaf's inputs where it follows from operations that keep extents.
   Value dimValue(Value tensor, int64_t dim);
   /// The tensor and dimension that an extent is traced to.
-  std::pair<Value, int64_t> traceDim(Value tensor, int64_t dim);
+  DimOf traceDim(Value tensor, int64_t dim);
+  /// To be called when operations are erased: what is known of their results goes, too.
+  void forgetExtents() { traced.clear(); }
 
   const ::tessera::onnx::Model &model;
   const ImportOptions &options;
@@ -61,6 +66,8 @@ public:
   std::string said;
   /// Nodes converted so far: loops and functions multiply them.
   size_t converted = 0;
+  /// Dimensions that were traced so far: once each.
+  size_t traceSteps = 0;
 
 private:
   void importNode(const Node &node, size_t index, Scope &scope);
@@ -75,7 +82,8 @@ private:
   std::unordered_map<std::string, std::vector<const OperatorEntry *>> operators;
   std::vector<std::unique_ptr<::tessera::onnx::Tensor>> owned;
   DenseMap<Attribute, Value> constants;
-  DenseMap<std::pair<Value, int64_t>, Value> dims;
+  DenseMap<DimOf, Value> dims;
+  DenseMap<DimOf, DimOf> traced;
   std::set<std::string> unbound, unsupported;
 
 public:

@@ -104,6 +104,9 @@ static void rangeOf(NodeContext &c) {
   Ext from = ext(start->elements[0]), to = ext(limit->elements[0]);
   Ext span = step > 0 ? c.sub(to, from) : c.sub(from, to);
   Ext count = c.floordiv(c.add(span, Ext(std::abs(step) - 1)), Ext(std::abs(step)));
+  // It may start behind its limit.
+  if (count.value && !isNatural(count.value))
+    count = c.max(count, Ext(0));
   Value first = c.v(0), by = c.v(2);
   if (!first || !by || c.bad)
     return;

@@ -12,6 +12,20 @@
 using namespace tessera;
 using namespace tessera::onnximport;
 
+// A value holds what it was computed from, through as many nodes as a model has: those that nobody else holds
+// go one after the other, not one within the other.
+Entity::~Entity() {
+  std::vector<Val> gone = std::move(from);
+  while (!gone.empty()) {
+    Val v = std::move(gone.back());
+    gone.pop_back();
+    if (v && v.use_count() == 1) {
+      std::move(v->from.begin(), v->from.end(), std::back_inserter(gone));
+      v->from.clear();
+    }
+  }
+}
+
 bool onnximport::isFloat(DataType t) {
   return t == DataType::F32 || t == DataType::F16 || t == DataType::F64 || t == DataType::BF16;
 }

@@ -45,6 +45,9 @@ struct Entity;
 /// A value of the model. Shared: several names may stand for one.
 using Val = std::shared_ptr<Entity>;
 struct Entity {
+  Entity() = default;
+  Entity(const Entity &) = delete;
+  ~Entity();
   std::string name;
   DataType type = DataType::Undefined;
   SmallVector<int64_t> dims; ///< static extents, or kDynamic
