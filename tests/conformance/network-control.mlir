@@ -164,6 +164,46 @@ dfg.graph @loops(%x: tensor<?x4xf32>) -> (y: tensor<?x4xf32>) {
   dfg.return %0 : tensor<?x4xf32>
 }
 
+// A dimension that becomes two open ones, within a branch.
+dfg.graph @branch_view(%x: tensor<?x?xf32>) -> (y: tensor<?x1x?xf32>) {
+  %0 = dfg.node @net (%a = %x : tensor<?x?xf32>) -> tensor<?x1x?xf32> {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %n = tensor.dim %a, %c0 : tensor<?x?xf32>
+    %m = tensor.dim %a, %c1 : tensor<?x?xf32>
+    %zero = arith.constant dense<0.0> : tensor<f32>
+    %1 = nn.reduce sum %a {axes = array<i64: 0, 1>} : tensor<?x?xf32> -> tensor<f32>
+    %2 = nn.binary gt %1, %zero : tensor<f32>, tensor<f32> -> tensor<i1>
+    %flag = tensor.extract %2[] : tensor<i1>
+    %3 = scf.if %flag -> (tensor<?x1x?xf32>) {
+      %4 = nn.reshape %a extents %n, %m : tensor<?x?xf32> -> tensor<?x1x?xf32>
+      %5 = nn.unary neg %4 : tensor<?x1x?xf32> -> tensor<?x1x?xf32>
+      scf.yield %5 : tensor<?x1x?xf32>
+    } else {
+      %4 = nn.reshape %a extents %n, %m : tensor<?x?xf32> -> tensor<?x1x?xf32>
+      %5 = nn.unary exp %4 : tensor<?x1x?xf32> -> tensor<?x1x?xf32>
+      scf.yield %5 : tensor<?x1x?xf32>
+    }
+    dfg.yield %3 : tensor<?x1x?xf32>
+  }
+  dfg.return %0 : tensor<?x1x?xf32>
+}
+
+// Weights times rows whose length is open.
+dfg.graph @open_columns(%x: tensor<?x4xf32>) -> (y: tensor<?x5xf32>) {
+  %0 = dfg.node @net (%a = %x : tensor<?x4xf32>) -> tensor<?x5xf32> {
+    %c0 = arith.constant 0 : index
+    %c4 = arith.constant 4 : index
+    %n = tensor.dim %a, %c0 : tensor<?x4xf32>
+    %w = arith.constant dense<[[1.0, 2.0, 3.0, 4.0, 5.0], [-1.0, 0.5, 2.5, 1.5, 0.0], [3.0, 1.0, 0.25, -2.0, 1.0], [0.5, -0.5, 0.75, 2.0, -3.0]]> : tensor<4x5xf32>
+    %1 = nn.reshape %a extents %n, %c4 : tensor<?x4xf32> -> tensor<?x?xf32>
+    %2 = nn.unary relu %1 : tensor<?x?xf32> -> tensor<?x?xf32>
+    %3 = nn.matmul %2, %w : tensor<?x?xf32>, tensor<4x5xf32> -> tensor<?x5xf32>
+    dfg.yield %3 : tensor<?x5xf32>
+  }
+  dfg.return %0 : tensor<?x5xf32>
+}
+
 dfg.graph @classify(%x: tensor<?x10xf32>) -> (y: tensor<?xi64>) {
   %0 = dfg.node @net (%a = %x : tensor<?x10xf32>) -> tensor<?xi64> {
     %1 = nn.softmax %a {axis = 1 : i64} : tensor<?x10xf32> -> tensor<?x10xf32>

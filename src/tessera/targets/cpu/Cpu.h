@@ -72,6 +72,9 @@ LogicalResult lowerVectors(ModuleOp kernels);
 /// The math dialect → calls of our builtins and arithmetic; what has an instruction stays.
 LogicalResult lowerMath(ModuleOp kernels);
 
+/// Views that split a dimension into several open ones → pointers, extents and strides.
+void lowerViews(ModuleOp kernels);
+
 /// Loops, vectors, memory and arithmetic → the LLVM dialect, and a wrapper with the kernel ABI around each
 /// kernel.
 LogicalResult lowerToLLVM(ModuleOp kernels);

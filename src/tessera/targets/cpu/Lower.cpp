@@ -227,6 +227,7 @@ LogicalResult cpu::lowerToLLVM(ModuleOp kernels) {
     func.removeArgAttrsAttr();
     func->removeAttr(kernelAttr);
   }
+  lowerViews(kernels);
   if (failed(runPasses(kernels, [](OpPassManager &pm) {
         pm.addPass(createCanonicalizerPass());
         pm.addPass(createCSEPass());
