@@ -24,6 +24,10 @@ private:
   FailureOr<int> addElements(ElementsAttr attr, Operation *op);
   LogicalResult addNode(dfg::NodeOp node);
   LogicalResult addView(nn::ReshapeOp op);
+  void addCast(Operation *op);
+  /// What a view needs to show the memory it names.
+  void addViewCheck(Operation *op, std::optional<plan::Expr> got, std::optional<plan::Expr> expected,
+                    const Twine &text);
   /// Extents that must be equal when the node starts.
   LogicalResult addChecks(dfg::NodeOp op, plan::Node &node);
   plan::Expr inBranch(plan::Env &env, Operation *op, plan::Expr got, plan::Expr expected);
@@ -47,7 +51,6 @@ private:
   GraphPlan &out;
   plan::Program &program;
   plan::Env &env;
-  std::vector<plan::ExtentCheck> pending;  // of views, for the next node
   DenseMap<int, int> producer;             // by value: the node that wrote it last
   DenseMap<int, SmallVector<int>> readers; // by root value: nodes that read since the last write
 };
@@ -82,6 +85,17 @@ std::string Planner::locationOf(Operation *op) const {
     return WalkResult::advance();
   });
   return text;
+}
+
+// The name that the author knows, or what the operation is.
+static std::string nameOf(Operation *op) {
+  std::string name;
+  op->getLoc()->walk([&](Location l) {
+    if (auto named = dyn_cast<NameLoc>(l))
+      name = named.getName().str();
+    return name.empty() ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return name.empty() ? op->getName().stripDialect().str() : name;
 }
 
 LogicalResult Planner::addConstant(arith::ConstantOp op) {
@@ -207,8 +221,6 @@ LogicalResult Planner::addChecks(dfg::NodeOp op, plan::Node &node) {
     if (same && same->use_empty())
       same->erase();
   }
-  node.checks.insert(node.checks.end(), pending.begin(), pending.end());
-  pending.clear();
   return success();
 }
 
@@ -329,6 +341,23 @@ void Planner::takeOver(dfg::NodeOp op, plan::Node &node, int index) {
   producer[r] = index;
 }
 
+void Planner::addViewCheck(Operation *op, std::optional<plan::Expr> got, std::optional<plan::Expr> expected,
+                           const Twine &text) {
+  if (got && expected && *got != *expected)
+    program.checks.push_back({*got, *expected, text.str(), nameOf(op)});
+}
+
+// Another static type for the same memory. Extents that were open become known.
+void Planner::addCast(Operation *op) {
+  auto from = cast<ShapedType>(op->getOperand(0).getType()),
+       to = cast<ShapedType>(op->getResult(0).getType());
+  for (int64_t d = 0; from.hasRank() && to.hasRank() && d < to.getRank(); ++d)
+    if (from.isDynamicDim(d) && !to.isDynamicDim(d))
+      addViewCheck(op, env.translateDim(op->getOperand(0), d), program.constant(to.getDimSize(d)),
+                   "extent " + Twine(d) + " of what it takes");
+  env.values[op->getResult(0)] = env.values.lookup(op->getOperand(0));
+}
+
 // The same elements in another shape: another value for the same memory.
 LogicalResult Planner::addView(nn::ReshapeOp op) {
   plan::Value view = program.values[env.values.lookup(op.getX())];
@@ -368,8 +397,7 @@ LogicalResult Planner::addView(nn::ReshapeOp op) {
                             expected = count(cast<RankedTensorType>(op.getType()), [&](int64_t d) {
                               return std::optional<plan::Expr>(view.shape[d]);
                             });
-  if (got && expected && *got != *expected)
-    pending.push_back({*got, *expected, "number of elements of a reshape"});
+  addViewCheck(op, got, expected, "number of elements of a reshape");
   env.values[op.getY()] = program.addValue(view);
   return success();
 }
@@ -432,8 +460,7 @@ LogicalResult Planner::run() {
       if (failed(addView(reshape)))
         return failure();
     } else if (isa<tensor::CastOp, memref::CastOp>(op)) {
-      // Another static type for the same memory; the extents are checked where they are bound.
-      env.values[op.getResult(0)] = env.values.lookup(op.getOperand(0));
+      addCast(&op);
     } else {
       TESSERA_CHECK(!isa<dfg::CallOp>(op)) << "calls are flattened in the stage 'graph'";
     }

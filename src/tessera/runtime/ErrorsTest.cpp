@@ -176,3 +176,30 @@ TEST(Errors, OfMalformedPlans) {
       },
       "value 3: no node writes its 'next', value 2");
 }
+
+TEST(Errors, OfViewsThatDoNotFit) {
+  PlanBuilder b = increment();
+  b.program["checks"] = {{0, b.constant(4), "extent 0 of what it takes", "cast"}};
+  auto program = openProgram(b);
+  ASSERT_TRUE(program);
+  EXPECT_EQ(content(*launch(*program, {floats({1, 2, 3, 4})})[0]), (std::vector<float>{2, 3, 4, 5}));
+  BufferRef input = floats({1, 2, 3});
+  Buffer *raw[] = {input.get()};
+  std::vector<BufferRef> outputs(1);
+  EXPECT_EQ(program->launch(raw, outputs).message(),
+            "node 'cast': expected extent 0 of what it takes to be 4, but got 3");
+}
+
+TEST(Errors, OfViewsLargerThanTheirMemory) {
+  PlanBuilder b;
+  int x = b.input("x", {-1});
+  int n = b.dim(x, 0), y = b.temp({n}), z = b.alias(y, {b.constant(4)});
+  b.simple("n0", "k_add1", {x}, {y}, {{"value", x}, {"value", y}}, n);
+  b.output("z", z);
+  auto program = openProgram(b);
+  ASSERT_TRUE(program);
+  BufferRef input = floats({1, 2, 3});
+  Buffer *raw[] = {input.get()};
+  std::vector<BufferRef> outputs(1);
+  EXPECT_EQ(program->launch(raw, outputs).message(), "output 'z' is larger than the memory it names");
+}

@@ -157,15 +157,24 @@ Result<std::vector<int64_t>> ExprValues::shape(const ValueInfo &value) const {
   return extents;
 }
 
-Status ExprValues::check(const Node &node) const {
-  for (const ExtentCheck &check : node.checks) {
-    TESSERA_ASSIGN(int64_t got, get(check.got));
-    TESSERA_ASSIGN(int64_t expected, get(check.expected));
-    if (got != expected)
-      return fail(StatusCode::InvalidArgument, "node '", node.name, "': expected ", check.text, " to be ",
-                  expected, ", but got ", got);
-  }
+Status ExprValues::check(const ProgramPlan &program, int32_t segment) const {
+  for (const ExtentCheck &own : program.checks)
+    if (own.segment == segment)
+      TESSERA_TRY(check(own, own.name));
+  for (const Node &node : program.nodes)
+    if (node.segment == segment)
+      for (const ExtentCheck &own : node.checks)
+        TESSERA_TRY(check(own, node.name));
   return Status();
+}
+
+Status ExprValues::check(const ExtentCheck &check, std::string_view name) const {
+  TESSERA_ASSIGN(int64_t got, get(check.got));
+  TESSERA_ASSIGN(int64_t expected, get(check.expected));
+  if (got == expected)
+    return Status();
+  return fail(StatusCode::InvalidArgument, "node '", name, "': expected ", check.text, " to be ", expected,
+              ", but got ", got);
 }
 
 } // namespace tessera

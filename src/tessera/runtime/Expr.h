@@ -30,10 +30,13 @@ public:
   }
   /// The extents of a value that is not an input, checked to be not negative.
   Result<std::vector<int64_t>> shape(const ValueInfo &value) const;
-  /// Fails when extents that the node wants equal differ.
-  Status check(const Node &node) const;
+  /// Fails when extents differ that views or nodes of this segment want equal: what is wrong with the inputs
+  /// is said of the operation that takes them, before any memory is looked at.
+  Status check(const ProgramPlan &program, int32_t segment) const;
 
 private:
+  Status check(const ExtentCheck &check, std::string_view name) const;
+
   enum class State : uint8_t { Known, Unknown, Overflow, DivisionByZero };
   std::vector<int64_t> values;
   std::vector<State> states;

@@ -86,10 +86,13 @@ struct Version {
   std::string note;
 };
 
-/// Two exprs that must be equal when a node starts; `text` says what they are.
+/// Two exprs that must be equal: of a node when it starts, of a program (what its views need) as soon as both
+/// are known. `text` says what they are, `name` of which operation; a node's own are the node's.
 struct ExtentCheck {
   int32_t got = 0, expected = 0;
   std::string text;
+  std::string name = {};
+  int32_t segment = 0; ///< Derived, of a program's: where it is made.
 };
 
 struct Node {
@@ -119,6 +122,7 @@ struct ProgramPlan {
   std::vector<Expr> exprs;
   std::vector<ValueInfo> values;
   std::vector<Node> nodes;
+  std::vector<ExtentCheck> checks;
 
   // Derived.
   int32_t segments = 1;

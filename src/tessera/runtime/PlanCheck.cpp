@@ -240,6 +240,11 @@ public:
       if (known > allocated[root])
         program.outputOfRoot[root] = -1;
     }
+    for (ExtentCheck &check : program.checks) {
+      for (int32_t expr : {check.got, check.expected})
+        check.segment = std::max(check.segment, program.exprSegment[static_cast<size_t>(expr)]);
+      program.segments = std::max(program.segments, check.segment + 1);
+    }
     return Status();
   }
 

@@ -257,6 +257,24 @@ static Step readStep(Reader &reader, const Json &json, const ProgramPlan &progra
   return step;
 }
 
+static std::vector<ExtentCheck> readChecks(Reader &reader, const Json &json, const ProgramPlan &program,
+                                           bool named) {
+  std::vector<ExtentCheck> checks;
+  const Json *list = reader.array(json, "checks", false);
+  for (size_t i = 0; list && i < list->size(); ++i) {
+    const Json &item = (*list)[i];
+    if (!item.is_array() || item.size() != (named ? 4 : 3) || !item[2].is_string() ||
+        (named && !item[3].is_string())) {
+      reader.error("field 'checks': expected [expr, expr, \"text\"", named ? ", \"name\"]" : "]");
+      break;
+    }
+    checks.push_back({reader.index(item[0], "checks (an expr)", program.exprs.size()),
+                      reader.index(item[1], "checks (an expr)", program.exprs.size()),
+                      item[2].get<std::string>(), named ? item[3].get<std::string>() : std::string()});
+  }
+  return checks;
+}
+
 static Node readNode(Reader &reader, const Json &json, const ProgramPlan &program, size_t position) {
   Node node;
   if (!json.is_object()) {
@@ -284,16 +302,7 @@ static Node readNode(Reader &reader, const Json &json, const ProgramPlan &progra
     else
       node.cost = cost->get<double>();
   }
-  if (const Json *checks = reader.array(json, "checks", false))
-    for (const Json &item : *checks) {
-      if (!item.is_array() || item.size() != 3 || !item[2].is_string()) {
-        reader.error("field 'checks': expected [expr, expr, \"text\"]");
-        break;
-      }
-      node.checks.push_back({reader.index(item[0], "checks (an expr)", program.exprs.size()),
-                             reader.index(item[1], "checks (an expr)", program.exprs.size()),
-                             item[2].get<std::string>()});
-    }
+  node.checks = readChecks(reader, json, program, /*named=*/false);
   const Json *versions = reader.array(json, "versions");
   if (versions && versions->empty())
     reader.error("expected at least one version");
@@ -378,6 +387,7 @@ static ProgramPlan readProgram(Reader &reader, const Json &json) {
     program.nodes.push_back(readNode(reader, (*nodes)[i], program, i));
   }
   reader.where = outer;
+  program.checks = readChecks(reader, json, program, /*named=*/true);
   return program;
 }
 

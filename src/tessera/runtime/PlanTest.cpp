@@ -147,6 +147,24 @@ TEST(Plan, Nodes) {
               "node 'n0' writes value 1, which is private to a version");
 }
 
+TEST(Plan, Checks) {
+  expectError([](Json &p) { p["checks"] = {{0, 0, "extent 0"}}; },
+              "field 'checks': expected [expr, expr, \"text\", \"name\"]");
+  expectError([](Json &p) { p["checks"] = {{0, 99, "extent 0", "cast"}}; },
+              "checks (an expr): expected a number from 0 to 1, but got 99");
+  // Of sizes that a node makes, after the node.
+  PlanBuilder b = good();
+  int size = b.temp({}, "i64");
+  int loaded = b.expr({"load", size});
+  b.simple("count", "k_count", {}, {size}, {{"value", size}}, 0);
+  Json json = b.plan();
+  json["programs"][0]["checks"] = {{loaded, loaded, "extent 0", "cast"}};
+  auto plan = parsePlan(json.dump(), 0);
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  EXPECT_EQ(plan->programs[0].checks[0].segment, 1);
+  EXPECT_EQ(plan->programs[0].segments, 2);
+}
+
 TEST(Plan, Segments) {
   PlanBuilder b = good();
   int size = b.temp({}, "i64");

@@ -26,6 +26,7 @@ public:
   Result<std::shared_ptr<Prepared>> run(std::span<const std::span<const int64_t>> dims,
                                         std::span<const int64_t> loaded) {
     result->exprs.evaluate(program, segment, dims, loaded);
+    TESSERA_TRY(result->exprs.check(program, segment));
     TESSERA_TRY(sizeValues(dims));
     TESSERA_TRY(sizeOutputs(dims));
     TESSERA_TRY(layGroups());
@@ -195,7 +196,6 @@ private:
       const Node &node = program.nodes[n];
       if (node.segment != segment)
         continue;
-      TESSERA_TRY(result->exprs.check(node));
       const Version &version = node.versions[static_cast<size_t>(options.versions[n])];
       size_t before = result->groups.size();
       bool openGroup = false;

@@ -127,6 +127,7 @@ Status DeviceLaunch::enterSegment(int32_t index) {
     loaded[i] = loadScalar(value(v).type, *memory);
   }
   exprs.evaluate(plan, index, dims, loaded);
+  TESSERA_TRY(exprs.check(plan, index));
   for (size_t i = 0; i < plan.outputs.size(); ++i) {
     const ValueInfo &info = value(plan.outputs[i].value);
     int32_t known = 0;
@@ -343,7 +344,6 @@ Status DeviceLaunch::awaitMemory(int32_t n, const Choice &choice, Running &runni
 // Fills `running` and starts the node.
 Status DeviceLaunch::execute(int32_t n, const Choice &choice, Running &running) {
   TESSERA_TRY(awaitMemory(n, choice, running));
-  TESSERA_TRY(exprs.check(plan.nodes[static_cast<size_t>(n)]));
   TESSERA_TRY(makeSteps(n, choice, running));
   running.begin = nowNanoseconds();
   running.begun = true;

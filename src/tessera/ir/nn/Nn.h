@@ -21,6 +21,17 @@ namespace tessera::nn {
 /// Elements of a shaped type; a dynamic extent counts as 1.
 int64_t countElements(Type type);
 
+/// Arithmetic of extents: dynamic when an operand is. kDynamic itself is a number, and would be one factor
+/// like any other.
+inline int64_t addExtents(int64_t a, int64_t b) {
+  return ShapedType::isDynamic(a) || ShapedType::isDynamic(b) ? ShapedType::kDynamic : a + b;
+}
+inline int64_t mulExtents(int64_t a, int64_t b) {
+  return ShapedType::isDynamic(a) || ShapedType::isDynamic(b) ? ShapedType::kDynamic : a * b;
+}
+/// Extent `dim` of a tensor, which must be static by what its operation's verifier asks.
+int64_t staticExtent(Value tensor, int64_t dim);
+
 /// The same element types and ranks, and no two static extents that differ.
 bool areCompatible(TypeRange inferred, TypeRange actual);
 

@@ -110,6 +110,8 @@ static LogicalResult checkConvRanks(Where where, Value x, Value w, int64_t group
     return where.emitError("expected 'x' to have rank 3 or more, but got ", x.getType());
   if (groups < 1)
     return where.emitError("expected at least one group, but got ", groups);
+  if (!typeOf(w).hasStaticShape())
+    return where.emitError("expected weights of static shape, but got ", w.getType());
   return checkRank(where, w, "w", shapeOf(x).size());
 }
 
@@ -157,7 +159,7 @@ NN_INFER(ConvTransposeOp) {
   int64_t groups = a.getGroups();
   if (failed(checkConvRanks(where, a.getX(), a.getW(), groups)))
     return failure();
-  int64_t features = ShapedType::isDynamic(w[1]) ? w[1] : w[1] * groups;
+  int64_t features = mulExtents(w[1], groups);
   if (failed(checkConv(where, a, features)) ||
       failed(checkList(where, a.getOutputPadding(), "output_padding", x.size() - 2, 0)) ||
       failed(checkExtent(where, a.getW(), "w", 0, x[1])) || failed(checkDivides(where, groups, x[1], "x")))

@@ -7,10 +7,6 @@
 using namespace tessera;
 using namespace tessera::nn;
 
-static int64_t times(int64_t extent, int64_t factor) {
-  return ShapedType::isDynamic(extent) ? extent : extent * factor;
-}
-
 NN_INFER(TransposeOp) {
   NN_WHERE(TransposeOp);
   ArrayRef<int64_t> x = shapeOf(a.getX());
@@ -33,7 +29,7 @@ NN_INFER(TileOp) {
     return failure();
   SmallVector<int64_t> shape;
   for (auto [extent, repeat] : llvm::zip(x, a.getRepeats()))
-    shape.push_back(times(extent, repeat));
+    shape.push_back(mulExtents(extent, repeat));
   results.push_back(RankedTensorType::get(shape, elementOf(a.getX())));
   return success();
 }
@@ -53,8 +49,7 @@ NN_INFER(ConcatOp) {
       return failure();
     for (auto [dim, extent] : llvm::enumerate(shapeOf(input))) {
       if (static_cast<int64_t>(dim) == axis) {
-        bool dynamic = ShapedType::isDynamic(extent) || ShapedType::isDynamic(shape[dim]);
-        shape[dim] = dynamic ? ShapedType::kDynamic : shape[dim] + extent;
+        shape[dim] = addExtents(shape[dim], extent);
         continue;
       }
       if (failed(checkExtent(where, input, what, dim, shape[dim])))
@@ -78,7 +73,7 @@ NN_INFER(PadOp) {
     return failure();
   SmallVector<int64_t> shape;
   for (auto [extent, low, high] : llvm::zip(x, a.getLows(), a.getHighs())) {
-    shape.push_back(ShapedType::isDynamic(extent) ? extent : extent + low + high);
+    shape.push_back(addExtents(extent, low + high));
     if (shape.back() < 0 && !ShapedType::isDynamic(shape.back()))
       return where.emitError("expected borders that cut off at most the extent ", extent, ", but got ", low,
                              " and ", high);

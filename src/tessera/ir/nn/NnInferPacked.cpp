@@ -233,6 +233,9 @@ NN_INFER(PackedMatmulOp) {
       failed(checkWeights(where, a.getX(), a.getW(), a.getBias(), 3)))
     return failure();
   ArrayRef<int64_t> x = shapeOf(a.getX()), w = shapeOf(a.getW());
+  // Rows are as far apart as they are long.
+  if (ShapedType::isDynamic(x[1]))
+    return where.emitError("expected 'x' with a static number of columns, but got ", a.getX().getType());
   if (failed(checkExtent(where, a.getX(), "x", 1, w[1] * (w.size() == 4 ? w[3] : 1))))
     return failure();
   int64_t columns = a.getColumns();

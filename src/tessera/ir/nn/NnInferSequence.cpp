@@ -54,8 +54,11 @@ NN_INFER(GroupNormOp) {
       failed(checkChannels(where, a.getX(), a.getScale(), "scale")) ||
       failed(checkChannels(where, a.getX(), a.getBias(), "bias")))
     return failure();
-  int64_t channels = shapeOf(a.getX())[1], groups = a.getGroups();
-  if (groups < 1 || (!ShapedType::isDynamic(channels) && channels % groups))
+  int64_t channels = known(known(shapeOf(a.getX())[1], shapeOf(a.getScale())[0]), shapeOf(a.getBias())[0]),
+          groups = a.getGroups();
+  if (ShapedType::isDynamic(channels))
+    return where.emitError("expected a static number of channels, but got ", a.getX().getType());
+  if (groups < 1 || channels % groups)
     return where.emitError("expected a number of groups that divides the channels ", channels, ", but got ",
                            groups);
   results.push_back(a.getX().getType());

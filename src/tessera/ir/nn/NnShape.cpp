@@ -2,6 +2,8 @@
 // Questions about shapes, and the checks that inference and verifiers share.
 #include "tessera/ir/nn/NnInfer.h"
 
+#include "tessera/base/Check.h"
+
 #include "llvm/ADT/StringExtras.h"
 
 using namespace tessera;
@@ -13,6 +15,12 @@ int64_t nn::countElements(Type type) {
     for (int64_t extent : shaped.getShape())
       count *= ShapedType::isDynamic(extent) ? 1 : extent;
   return count;
+}
+
+int64_t nn::staticExtent(Value tensor, int64_t dim) {
+  int64_t extent = cast<ShapedType>(tensor.getType()).getDimSize(dim);
+  TESSERA_CHECK(!ShapedType::isDynamic(extent)) << "extent " << dim << " is open";
+  return extent;
 }
 
 bool nn::areCompatible(TypeRange inferred, TypeRange actual) {

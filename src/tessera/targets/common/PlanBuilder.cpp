@@ -136,6 +136,8 @@ static json programJson(const Program &p, const json &exprs) {
     ns.push_back(toJson(n));
   json j = {{"name", p.name}, {"inputs", inputs}, {"outputs", outputs},
             {"exprs", exprs}, {"values", vs},     {"nodes", ns}};
+  for (const ExtentCheck &check : p.checks)
+    j["checks"].push_back({check.got, check.expected, check.text, check.name});
   if (!p.reuse)
     j["reuse"] = 0;
   if (p.align != 64)

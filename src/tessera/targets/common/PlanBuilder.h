@@ -38,10 +38,11 @@ struct Version {
   std::string script; ///< the schedule that was applied
 };
 
-/// Two exprs that must be equal when a node starts; `text` says what they are.
+/// Two exprs that must be equal; `text` says what they are, `name` of which operation where it is no node's.
 struct ExtentCheck {
   Expr got, expected;
   std::string text;
+  std::string name = {};
 };
 
 struct Node {
@@ -75,6 +76,7 @@ public:
   std::vector<std::pair<std::string, int>> inputs, outputs;
   std::vector<Value> values;
   std::vector<Node> nodes;
+  std::vector<ExtentCheck> checks; ///< of views
 
   Expr constant(int64_t value);
   std::optional<int64_t> getConstant(Expr e) const;

@@ -214,3 +214,12 @@ func.func @f(%a: tensor<1x4x5x5xf32>, %b: tensor<6x4x3x3xf32>, %c: tensor<1x18x4
   %r = nn.deform_conv %a, %b, %c {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>} : (tensor<1x4x5x5xf32>, tensor<6x4x3x3xf32>, tensor<1x18x4x3xf32>) -> tensor<1x6x3x3xf32>
   return
 }
+
+// -----
+
+func.func @f(%a: tensor<1x3x5xf32>, %b: tensor<4x3x?xf32>) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{expected weights of static shape, but got 'tensor<4x3x?xf32>'}}
+  %r = nn.conv %a, %b {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>} : (tensor<1x3x5xf32>, tensor<4x3x?xf32>) -> tensor<1x4x?xf32>
+  return
+}

@@ -106,3 +106,12 @@ func.func @f(%a: tensor<1x2x9x9x4xf32>, %v: tensor<?x8xf32>, %c: tensor<3xi32>, 
   %r = nn.packed_sparse %a, %v, %c, %s : (tensor<1x2x9x9x4xf32>, tensor<?x8xf32>, tensor<3xi32>, tensor<2xi32>) -> tensor<1x1x9x9x8xf32>
   return
 }
+
+// -----
+
+func.func @f(%a: tensor<?x?xf32>, %b: tensor<2x5x8xf32>) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{expected 'x' with a static number of columns, but got 'tensor<?x?xf32>'}}
+  %r = nn.packed_matmul %a, %b {columns = 16 : i64} : (tensor<?x?xf32>, tensor<2x5x8xf32>) -> tensor<?x16xf32>
+  return
+}

@@ -61,3 +61,12 @@ func.func @f(%a: tensor<1x4x2x8xf32>, %b: tensor<1x3x2x8xf32>, %c: tensor<1x3x2x
   %r = nn.attention %a, %b, %c {scale = 1.0 : f64} : (tensor<1x4x2x8xf32>, tensor<1x3x2x8xf32>, tensor<1x3x2x8xf32>) -> tensor<1x4x2x8xf32>
   return
 }
+
+// -----
+
+func.func @f(%a: tensor<2x?xf32>, %b: tensor<?xf32>) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{expected a static number of channels, but got 'tensor<2x?xf32>'}}
+  %r = nn.group_norm %a, %b, %b {groups = 3 : i64, epsilon = 1.0 : f64} : (tensor<2x?xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<2x?xf32>
+  return
+}

@@ -43,6 +43,8 @@ static std::optional<Affine> matchAffine(Operation *op, int64_t channel, Value &
   if (!isa<FloatType>(type.getElementType()) || channel < 0 || channel >= type.getRank())
     return std::nullopt;
   int64_t channels = type.getDimSize(channel);
+  if (ShapedType::isDynamic(channels))
+    return std::nullopt;
   if (auto norm = dyn_cast<BatchNormOp>(op)) {
     if (channel != 1)
       return std::nullopt;

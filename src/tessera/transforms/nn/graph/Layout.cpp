@@ -216,7 +216,7 @@ bool Layouts::fits(const Class &c, int64_t block) const {
       return false;
     if (Operation *def = v.getDefiningOp(); def && layoutOf(def) == Layout::Joined)
       for (Value input : def->getOperands())
-        if (typeOf(input).getDimSize(1) % block)
+        if (!isActivation(input) || typeOf(input).getDimSize(1) % block)
           return false;
     auto whole = [&](ConvOp conv) {
       ArrayRef<int64_t> w = typeOf(conv.getW()).getShape();

@@ -341,6 +341,15 @@ std::optional<Emitter::Flat> Emitter::flat(Value matrix) {
   return Flat{reshape(get(x, block, {}), {s[0], blocks * s[2] * s[3] * block}), s[1], s[2] * s[3], block};
 }
 
+// A matrix with as many columns as the weights have rows: where their number is open, the program compares it
+// before it runs (lower/Checks.cpp).
+static Value withColumns(OpBuilder &b, Location loc, Value matrix, int64_t columns) {
+  if (!typeOf(matrix).isDynamicDim(1))
+    return matrix;
+  auto type = RankedTensorType::get({typeOf(matrix).getDimSize(0), columns}, typeOf(matrix).getElementType());
+  return tensor::CastOp::create(b, loc, type, matrix);
+}
+
 // The one user that adds a number to each column.
 static BinaryOp biasOf(MatmulOp op) {
   if (!op.getY().hasOneUse())
@@ -372,7 +381,8 @@ bool Emitter::visitNarrowMatmul(MatmulOp op, Narrow narrow) {
   std::vector<float> rows = from ? packed::packMatmul(data.data(), depth, columns, op.getTransposeB(), block,
                                                       from->channels, from->plane, from->block)
                                  : packed::packMatmul(data.data(), depth, columns, op.getTransposeB(), block);
-  Value y = emitNarrowMatmul(b, op, narrow, from ? from->value : plain(narrow.source), rows, block);
+  Value x = from ? from->value : withColumns(b, op.getLoc(), plain(narrow.source), depth);
+  Value y = emitNarrowMatmul(b, op, narrow, x, rows, block);
   keepChoices(op, y.getDefiningOp());
   op.getY().replaceAllUsesWith(y);
   return true;
@@ -392,7 +402,8 @@ static bool isForProducts(Value matrix) {
 
 bool Emitter::visitMatmul(MatmulOp op) {
   ElementsAttr attr = elementsOf(op.getB());
-  if (!attr || typeOf(op.getA()).getRank() != 2 || typeOf(op.getB()).getRank() != 2 || op.getTransposeA())
+  if (!attr || typeOf(op.getA()).getRank() != 2 || typeOf(op.getB()).getRank() != 2 || op.getTransposeA() ||
+      typeOf(op.getY()).isDynamicDim(1) || !attr.getNumElements())
     return false;
   if (std::optional<Narrow> own = narrowOf(op.getA(), op.getB(), options); own && visitNarrowMatmul(op, *own))
     return true;
@@ -418,8 +429,8 @@ bool Emitter::visitMatmul(MatmulOp op) {
         constant(add.getLoc(), {panels, block}, packed::packBias(bytes.as<float>().data(), columns, block));
     replaced.insert(add);
   }
-  auto product =
-      PackedMatmulOp::create(b, op.getLoc(), from ? from->value : plain(op.getA()), w, bias, columns);
+  Value x = from ? from->value : withColumns(b, op.getLoc(), plain(op.getA()), depth);
+  auto product = PackedMatmulOp::create(b, op.getLoc(), x, w, bias, columns);
   Value y = chooseSparse(b, op, product.getY(), product);
   keepChoices(op, y.getDefiningOp());
   (add ? add.getY() : op.getY()).replaceAllUsesWith(y);

@@ -123,8 +123,9 @@ static std::optional<IntegerWeights> weightsOf(Value w, int64_t axis) {
   ElementsAttr attr = op ? elementsOf(op.getX()) : ElementsAttr(),
                scale = op ? constantBehind(op.getScale()) : ElementsAttr(),
                zero = op ? constantBehind(op.getZero()) : ElementsAttr();
-  if (!attr || !scale || (op.getZero() && !zero) || op.getBlock() || !scale.getElementType().isF32() ||
-      !attr.getElementType().isInteger(8) || (zero && !zero.getElementType().isInteger(8)) ||
+  if (!attr || !scale || !typeOf(w).hasStaticShape() || (op.getZero() && !zero) || op.getBlock() ||
+      !scale.getElementType().isF32() || !attr.getElementType().isInteger(8) ||
+      (zero && !zero.getElementType().isInteger(8)) ||
       (op.getFrom() != Format::plain && op.getFrom() != Format::unsigned_))
     return std::nullopt;
   bool isUnsigned = op.getFrom() == Format::unsigned_;

@@ -32,16 +32,16 @@ static OpFoldResult extentOfLabel(OpBuilder &b, Location loc, ArrayRef<Labelled>
   return found;
 }
 
-// The operands such that each label of the result has one extent, unless it is known to be 1. Extents that
-// nothing relates may be equal, or one of them 1, which is known when the program runs: such operands are
-// repeated first. The last element stands for those beyond it, so that no index leaves the memory.
+// The operands such that each of the labels has one extent, unless it is known to be 1. Extents that nothing
+// relates may be equal, or one of them 1, which is known when the program runs: such operands are repeated
+// first.
 static SmallVector<Labelled> withEqualExtents(OpBuilder &b, Location loc, ArrayRef<Labelled> given,
-                                              ArrayRef<unsigned> out) {
+                                              ArrayRef<unsigned> labels) {
   SmallVector<Labelled> operands(given);
   SmallVector<SmallVector<OpFoldResult>> wanted;
   for (const Labelled &operand : operands)
     wanted.push_back(SmallVector<OpFoldResult>(operand.labels.size()));
-  for (unsigned label : out) {
+  for (unsigned label : labels) {
     SmallVector<std::pair<unsigned, int64_t>> open; // operand and its dimension
     OpFoldResult extent;
     for (auto [i, operand] : llvm::enumerate(operands))
@@ -76,21 +76,11 @@ static SmallVector<Labelled> withEqualExtents(OpBuilder &b, Location loc, ArrayR
   for (auto [operand, extents] : llvm::zip(operands, wanted)) {
     if (llvm::none_of(extents, [](OpFoldResult extent) { return bool(extent); }))
       continue;
-    Value x = operand.tensor;
-    SmallVector<OpFoldResult> own = extentsOf(b, loc, x), all = own;
+    SmallVector<OpFoldResult> all = extentsOf(b, loc, operand.tensor);
     for (auto [to, extent] : llvm::zip(all, extents))
       if (extent)
         to = extent;
-    operand.tensor = generate(
-        b, loc, all, typeOf(x).getElementType(), [&](OpBuilder &b, Location at, ValueRange ids) -> Value {
-          SmallVector<Value> place(ids);
-          for (size_t d = 0; d < place.size(); ++d)
-            if (extents[d]) {
-              Value last = arith::SubIOp::create(b, at, asValue(b, at, own[d]), indexOf(b, at, 1));
-              place[d] = arith::MinSIOp::create(b, at, place[d], last);
-            }
-          return tensor::ExtractOp::create(b, at, x, place);
-        });
+    operand.tensor = repeated(b, loc, operand.tensor, all);
   }
   return operands;
 }
@@ -199,7 +189,13 @@ static SmallVector<Value> lowerEinsum(OpBuilder &b, EinsumOp op) {
   SmallVector<Labelled> operands;
   for (auto [input, text] : llvm::zip_equal(op.getInputs(), parts))
     operands.push_back({input, labelsOf(text)});
-  SmallVector<unsigned> out = labelsOf(right);
+  SmallVector<unsigned> out = labelsOf(right), all;
+  // A label that is summed over may be 1 in one operand, too.
+  for (const Labelled &operand : operands)
+    for (unsigned label : operand.labels)
+      if (!llvm::is_contained(all, label))
+        all.push_back(label);
+  operands = withEqualExtents(b, op.getLoc(), operands, all);
   // Two at a time, keeping what is needed later: fewer operations than all at once.
   while (operands.size() > 2) {
     SmallVector<unsigned> keep;

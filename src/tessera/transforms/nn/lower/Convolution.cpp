@@ -18,7 +18,7 @@ struct Windows {
 // Dimension d as two neighbours, the outer one of extent `outer`.
 static Value splitDim(OpBuilder &b, Location loc, Value x, unsigned d, int64_t outer) {
   SmallVector<OpFoldResult> extents = extentsOf(b, loc, x);
-  int64_t inner = typeOf(x).getDimSize(d) / outer;
+  int64_t inner = staticExtent(x, d) / outer;
   extents[d] = b.getIndexAttr(inner);
   extents.insert(extents.begin() + d, b.getIndexAttr(outer));
   SmallVector<SmallVector<int64_t, 2>> groups;
@@ -47,15 +47,16 @@ static Value mergeDim(OpBuilder &b, Location loc, Value x, unsigned d) {
 static Value convolve(OpBuilder &b, Location loc, Value x, Value w, ArrayRef<OpFoldResult> places,
                       const Windows &how, bool channelsFirst) {
   unsigned spatial = places.size();
-  int64_t filters = typeOf(w).getDimSize(channelsFirst ? 1 : 0) * (channelsFirst ? how.groups : 1),
+  int64_t filters = staticExtent(w, channelsFirst ? 1 : 0) * (channelsFirst ? how.groups : 1),
           filtersInGroup = filters / how.groups;
   Type sum = accumulatorOf(typeOf(x).getElementType());
   // With one filter for a group the group is the filter, and channel f * channels + c is affine.
   bool split = how.groups > 1 && filtersInGroup > 1;
   bool single = how.groups > 1 && !split;
-  int64_t channels = typeOf(x).getDimSize(1) / how.groups;
+  // What one group reads: of weights of the transposed kind each group has its share.
+  int64_t channels = channelsFirst ? staticExtent(w, 0) / how.groups : staticExtent(w, 1);
   if (split)
-    x = splitDim(b, loc, x, 1, how.groups);
+    x = splitDim(b, loc, withExtent(b, loc, x, 1, channels * how.groups), 1, how.groups);
   // In weights of the transposed kind the group is part of the channels.
   if (split || (single && channelsFirst))
     w = splitDim(b, loc, w, 0, how.groups);
@@ -136,7 +137,7 @@ static Value convolveByMatrix(OpBuilder &b, ConvOp op) {
   Location loc = op.getLoc();
   int64_t rank = typeOf(x).getRank();
   SmallVector<OpFoldResult> extents = extentsOf(b, loc, x);
-  extents[1] = b.getIndexAttr(typeOf(w).getDimSize(0));
+  extents[1] = b.getIndexAttr(staticExtent(w, 0));
   bool one = typeOf(x).getDimSize(0) == 1;
   SmallVector<SmallVector<int64_t, 2>> weights = {{0}, {1}}, places;
   places = one ? SmallVector<SmallVector<int64_t, 2>>{{0, 1}, {}}
@@ -163,7 +164,7 @@ static SmallVector<Value> lowerConv(OpBuilder &b, ConvOp op) {
     lows.push_back(pads[i]);
     highs.push_back(pads[spatial + i]);
     places.push_back(windowExtent(b, loc, tensor::getMixedSize(b, loc, x, 2 + i), pads[i] + pads[spatial + i],
-                                  typeOf(w).getDimSize(2 + i), op.getStrides()[i], op.getDilations()[i]));
+                                  staticExtent(w, 2 + i), op.getStrides()[i], op.getDilations()[i]));
   }
   Value padded = withBorder(b, loc, x, lows, highs, constantOf(b, loc, element, 0));
   Windows how{op.getStrides(), op.getDilations(), {}, int64_t(op.getGroups())};
@@ -179,7 +180,7 @@ static Value mirrored(OpBuilder &b, Location loc, Value w) {
                   [&](OpBuilder &b, Location loc, ValueRange ids) -> Value {
                     SmallVector<Value> at(ids);
                     for (int64_t d = 2; d < type.getRank(); ++d)
-                      at[d] = Term(b, loc, indexOf(b, loc, type.getDimSize(d) - 1)) - ids[d];
+                      at[d] = Term(b, loc, indexOf(b, loc, staticExtent(w, d) - 1)) - ids[d];
                     return tensor::ExtractOp::create(b, loc, w, at);
                   });
 }
@@ -195,7 +196,7 @@ static SmallVector<Value> lowerConvTranspose(OpBuilder &b, ConvTransposeOp op) {
   SmallVector<OpFoldResult> places;
   AffineExpr d0 = b.getAffineDimExpr(0);
   for (unsigned i = 0; i < spatial; ++i) {
-    int64_t span = op.getDilations()[i] * (typeOf(w).getDimSize(2 + i) - 1), stride = op.getStrides()[i];
+    int64_t span = op.getDilations()[i] * (staticExtent(w, 2 + i) - 1), stride = op.getStrides()[i];
     int64_t low = span - pads[i], extra = op.getOutputPadding()[i];
     OpFoldResult in = tensor::getMixedSize(b, loc, x, 2 + i);
     places.push_back(
@@ -216,7 +217,8 @@ static SmallVector<Value> lowerDeformConv(OpBuilder &b, DeformConvOp op) {
   Location loc = op.getLoc();
   Value x = op.getX(), w = op.getW(), offset = op.getOffset(), mask = op.getMask();
   Type element = typeOf(x).getElementType(), real = accumulatorOf(element);
-  int64_t channels = typeOf(x).getDimSize(1), kh = typeOf(w).getDimSize(2), kw = typeOf(w).getDimSize(3);
+  int64_t channels = staticExtent(w, 1) * int64_t(op.getGroups()), kh = staticExtent(w, 2),
+          kw = staticExtent(w, 3);
   int64_t inOffsetGroup = channels / op.getOffsetGroups();
   SmallVector<OpFoldResult> in = extentsOf(b, loc, x), places = extentsOf(b, loc, offset);
   SmallVector<OpFoldResult> extents = {
@@ -272,8 +274,8 @@ static SmallVector<Value> lowerDeformConv(OpBuilder &b, DeformConvOp op) {
     nest.reduce(d);
   nest.read(columns, nest.dims({0, 1, 4, 5, 6, 3, 7}));
   nest.read(weights, nest.dims({1, 2, 4, 5, 6}));
-  SmallVector<OpFoldResult> out = {in[0], b.getIndexAttr(groups),
-                                   b.getIndexAttr(typeOf(weights).getDimSize(1)), places[2], places[3]};
+  SmallVector<OpFoldResult> out = {in[0], b.getIndexAttr(groups), b.getIndexAttr(staticExtent(weights, 1)),
+                                   places[2], places[3]};
   nest.write(filledWith(b, loc, out, constantOf(b, loc, real, 0)), nest.dims({0, 1, 2, 3, 7}));
   Value y = nest.build([&](OpBuilder &b, Location loc, ValueRange args) {
     return SmallVector<Value>{Term(b, loc, args[2]) + Term(b, loc, args[0]) * floatTo(b, loc, args[1], real)};

@@ -210,8 +210,7 @@ Value nn::expand(OpBuilder &b, Location loc, Value x, ArrayRef<SmallVector<int64
   for (auto [d, group] : llvm::enumerate(groups)) {
     int64_t merged = 1;
     for (int64_t i : group)
-      merged = ShapedType::isDynamic(merged) || ShapedType::isDynamic(shape[i]) ? ShapedType::kDynamic
-                                                                                : merged * shape[i];
+      merged = mulExtents(merged, shape[i]);
     known[d] = merged;
   }
   x = castTo(b, loc, x, type.clone(known));

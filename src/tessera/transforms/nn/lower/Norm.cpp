@@ -129,6 +129,7 @@ static SmallVector<Value> lowerLayerNorm(OpBuilder &b, LayerNormOp op) {
   }
   for (Value v : {op.getScale(), op.getBias()})
     if (v) {
+      v = repeatedTo(b, loc, v, x);
       operands.push_back(v);
       maps.push_back(broadcastMap(ctx, typeOf(v), rows.extents));
     }
@@ -163,6 +164,11 @@ static SmallVector<Value> lowerGroupNorm(OpBuilder &b, GroupNormOp op) {
   Type element = typeOf(x).getElementType(), real = accumulatorOf(element);
   unsigned rank = typeOf(x).getRank();
   int64_t channels = typeOf(x).getDimSize(1), groups = op.getGroups();
+  if (ShapedType::isDynamic(channels))
+    channels = typeOf(op.getScale()).getDimSize(0);
+  if (ShapedType::isDynamic(channels))
+    channels = staticExtent(op.getBias(), 0);
+  x = withExtent(b, loc, x, 1, channels);
   OpFoldResult g = b.getIndexAttr(groups), c = b.getIndexAttr(channels / groups);
   // x as n g c p, a plane in one row, and for its means as n g (c p): short rows would leave lanes empty.
   SmallVector<OpFoldResult> whole = extentsOf(b, loc, x), planar = whole;
@@ -186,7 +192,9 @@ static SmallVector<Value> lowerGroupNorm(OpBuilder &b, GroupNormOp op) {
   Value mean = averageOf(b, loc, wholeGroups, rows, real, false, {});
   Value inverse = inverseOf(b, loc, averageOf(b, loc, wholeGroups, rows, real, true, mean),
                             op.getEpsilon().convertToDouble());
-  auto perChannel = [&](Value v) { return expand(b, loc, v, {{0, 1}}, {g, c}); };
+  auto perChannel = [&](Value v) {
+    return expand(b, loc, withExtent(b, loc, v, 0, channels), {{0, 1}}, {g, c});
+  };
   auto along = [&](ArrayRef<unsigned> dims) {
     SmallVector<AffineExpr> exprs;
     for (unsigned d : dims)

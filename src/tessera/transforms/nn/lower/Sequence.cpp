@@ -40,6 +40,8 @@ static SmallVector<Value> lowerAttention(OpBuilder &b, AttentionOp op) {
   SmallVector<Value> operands = {scores};
   SmallVector<AffineMap> maps = {all};
   if (bias) {
+    SmallVector<OpFoldResult> wide = {qExtents[0], qExtents[1], qExtents[2], keys};
+    bias = repeatedTo(b, loc, bias, emptyOf(b, loc, wide, real));
     // Broadcast against (item, head, query, key): head h is (h / r, h % r).
     RankedTensorType type = typeOf(bias);
     SmallVector<AffineExpr> at;

@@ -46,8 +46,7 @@ Value nn::reshapeTo(OpBuilder &b, Location loc, Value x, RankedTensorType type,
   }
   int64_t count = 1;
   for (int64_t extent : type.getShape())
-    count =
-        ShapedType::isDynamic(count) || ShapedType::isDynamic(extent) ? ShapedType::kDynamic : count * extent;
+    count = mulExtents(count, extent);
   flat = castTo(b, loc, flat, RankedTensorType::get({count}, type.getElementType()));
   if (type.getRank() == 1)
     return castTo(b, loc, flat, type);

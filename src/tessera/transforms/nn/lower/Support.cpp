@@ -65,6 +65,12 @@ Value nn::castTo(OpBuilder &b, Location loc, Value tensor, Type type) {
   return tensor.getType() == type ? tensor : tensor::CastOp::create(b, loc, type, tensor).getResult();
 }
 
+Value nn::withExtent(OpBuilder &b, Location loc, Value tensor, int64_t dim, int64_t extent) {
+  SmallVector<int64_t> shape(typeOf(tensor).getShape());
+  shape[dim] = extent;
+  return castTo(b, loc, tensor, typeOf(tensor).clone(shape));
+}
+
 Value nn::mapElements(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> extents, Type element,
                       ValueRange operands, ArrayRef<AffineMap> maps, BodyBuilder body) {
   Value init = emptyOf(b, loc, extents, element);
@@ -353,4 +359,31 @@ Value nn::mapBroadcast(OpBuilder &b, Location loc, ValueRange operands, RankedTe
                           return body(inner, at, elements);
                         });
   return castTo(b, loc, y, result);
+}
+
+Value nn::repeated(OpBuilder &b, Location loc, Value x, ArrayRef<OpFoldResult> extents) {
+  SmallVector<OpFoldResult> own = extentsOf(b, loc, x);
+  return generate(b, loc, extents, typeOf(x).getElementType(),
+                  [&](OpBuilder &b, Location at, ValueRange ids) -> Value {
+                    SmallVector<Value> place(ids);
+                    for (auto [d, id] : llvm::enumerate(place)) {
+                      if (!typeOf(x).isDynamicDim(d))
+                        continue;
+                      Value last = arith::SubIOp::create(b, at, asValue(b, at, own[d]), indexOf(b, at, 1));
+                      id = arith::MinSIOp::create(b, at, id, last);
+                    }
+                    return tensor::ExtractOp::create(b, at, x, place);
+                  });
+}
+
+Value nn::repeatedTo(OpBuilder &b, Location loc, Value v, Value x) {
+  int64_t rank = typeOf(v).getRank(), lead = typeOf(x).getRank() - rank;
+  bool sure = true;
+  SmallVector<OpFoldResult> extents = extentsOf(b, loc, v), wide = extentsOf(b, loc, x);
+  for (int64_t d = 0; d < rank; ++d)
+    if (typeOf(v).isDynamicDim(d) && !haveSameExtent(v, d, x, lead + d)) {
+      extents[d] = wide[lead + d];
+      sure = false;
+    }
+  return sure ? v : repeated(b, loc, v, extents);
 }

@@ -32,6 +32,8 @@ Value emptyOf(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> extents, Type e
 Value filledWith(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> extents, Value v);
 /// The tensor as a value of this type: a cast where static extents differ.
 Value castTo(OpBuilder &b, Location loc, Value tensor, Type type);
+/// The tensor with this static extent, which the node's checks have made sure of (Checks.cpp).
+Value withExtent(OpBuilder &b, Location loc, Value tensor, int64_t dim, int64_t extent);
 
 using BodyBuilder = function_ref<Value(OpBuilder &b, Location loc, ValueRange args)>;
 
@@ -57,6 +59,12 @@ bool haveSameExtent(Value a, int64_t da, Value b, int64_t db);
 /// dynamic extent that is not known to be the result's is taken for 1 or the result's when the program runs.
 Value mapBroadcast(OpBuilder &b, Location loc, ValueRange operands, RankedTensorType result,
                    BodyBuilder body);
+/// The tensor in these extents, each its own or, where its own is 1 when the program runs, any: it is
+/// repeated along that dimension. The last element stands for those beyond it, so that no index leaves the
+/// memory.
+Value repeated(OpBuilder &b, Location loc, Value x, ArrayRef<OpFoldResult> extents);
+/// `v`, which broadcasts to x, such that a map can read it: repeated where an extent may or may not be 1.
+Value repeatedTo(OpBuilder &b, Location loc, Value v, Value x);
 /// The map by which a tensor is read from loops over these extents when it is broadcast as NumPy does:
 /// aligned at the innermost dimension, extents of 1 read at 0 unless the loop's is 1 as well.
 AffineMap broadcastMap(MLIRContext *ctx, RankedTensorType type, ArrayRef<OpFoldResult> extents);

@@ -2,6 +2,8 @@
 // See Support.h; Output.cpp has the stores.
 #include "tessera/transforms/nn/packed/Support.h"
 
+#include "tessera/base/Check.h"
+
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
@@ -82,8 +84,10 @@ void Gen::tasks(int64_t split, Value images, int64_t channels, int64_t parts,
 
 int64_t Memory::stride(unsigned dim) const {
   int64_t stride = 1;
-  for (int64_t extent : ArrayRef(shape).drop_front(dim + 1))
+  for (int64_t extent : ArrayRef(shape).drop_front(dim + 1)) {
+    TESSERA_CHECK(!ShapedType::isDynamic(extent)) << "a stride over an open extent";
     stride *= extent;
+  }
   return stride;
 }
 
