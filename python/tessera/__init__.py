@@ -7,9 +7,9 @@
 
 Models may be ONNX files, bytes or `ModelProto`s, `torch.nn.Module`s (with an example input) and Keras 3 models.
 """
-from .api import compile, load, version
+from .api import compile, load, tune, version
 from .errors import TesseraError
 from .program import Program
 
 __version__ = "0.1.0"
-__all__ = ["Program", "TesseraError", "compile", "load", "version"]
+__all__ = ["Program", "TesseraError", "compile", "load", "tune", "version"]

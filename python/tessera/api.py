@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`tessera.compile` and `tessera.load`."""
+"""`tessera.compile`, `tessera.tune` and `tessera.load`."""
 import fcntl
 import os
 import re
@@ -42,12 +42,12 @@ def _source(model, example, folder, dynamic_batch):
         data, name = bytes(model), "model"
     elif hasattr(model, "SerializeToString") and hasattr(model, "graph"):
         data, name = model.SerializeToString(), _clean(model.graph.name)
+    elif _is_keras(model):  # Before PyTorch: on Keras's torch back end a model is a torch.nn.Module, too.
+        from .keras_export import export
+        data, name = export(model, example), _clean(model.name)
     elif _is_torch(model):
         from .torch_export import export
         data, name = export(model, example, dynamic_batch), _clean(type(model).__name__)
-    elif _is_keras(model):
-        from .keras_export import export
-        data, name = export(model, example), _clean(model.name)
     else:
         raise TesseraError(f"cannot compile a {type(model).__name__}; expected an ONNX file, bytes or ModelProto, a torch.nn.Module or a "
                            "Keras 3 model")
@@ -57,7 +57,7 @@ def _source(model, example, folder, dynamic_batch):
     return path, name
 
 
-def compile(model, example=None, *, program=None, threads=0, profile=False, dynamic_batch=True, **options):
+def compile(model, example=None, *, program=None, configuration=None, threads=0, profile=False, dynamic_batch=True, **options):
     """Compiles a model for this machine and loads it.
 
     model          path of a .onnx, .mlir or .tsr file, the bytes of an ONNX file, an onnx.ModelProto, a torch.nn.Module or a Keras model
@@ -67,16 +67,17 @@ def compile(model, example=None, *, program=None, threads=0, profile=False, dyna
     threads        0: one for each processor
     profile        keep times for Program.profile
     dynamic_batch  torch: leave the first extent of all inputs open (default)
-    mode           "fast" (default) or "strict"
+    configuration  of a tuned program: which of its configurations to run; "baseline" is exact
     bind           ONNX: {input: array} for inputs that decide shapes
-    without        parts of the optimiser to leave out, e.g. ["fusion"]
-    target, cpu, features, triple, schedule, frontend_options: as the options of `tessera compile` and `tessera install`
+    frontend_options  {name: value} for the front end
+    Others are those of `tessera compile` and `tessera install`, with _ for - and without the dashes in front: mode="strict",
+    portfolio=True, without=["fusion"], knobs={"conv1": "int8"}, and for a program that `tessera.tune` wrote loss=1.
     """
     folder, lock = _temporary_folder()
     try:
         source, name = _source(model, example, folder, dynamic_batch)
         portable, installed = compiler.build(source, folder, name, **options)
-        made = Program(installed, program, threads, profile, portable=portable)
+        made = Program(installed, program, threads, profile, portable=portable, configuration=configuration)
     except BaseException:
         _remove_folder(folder, lock)
         raise
@@ -105,8 +106,32 @@ def _remove_folder(folder, lock):
 
 
 def load(path, program=None, threads=0, profile=False):
+
+
+def tune(model, data, output, example=None, *, dynamic_batch=True, bind=None, schedule=None, frontend_options=None, **options):
+    """Finds what a program's accuracy can be traded for, and writes it with the curve of that to `output`, a .tsr file:
+    `tessera.compile(output, loss=1)` then installs the fastest configuration that loses at most one point. Returns `output`.
+
+    model, example, dynamic_batch, bind, schedule, frontend_options: as for `compile`
+    data     labelled samples: "mnist:DIR", "cifar10:DIR" or a .npz file with the arrays x and y; or a folder of inputs
+    Others are those of `tessera tune`, with _ for -: images=100, loss=[1, 2], knobs=["bf16", "int8"], budget="5m".
+    """
+    output = os.fspath(output)
+    if not output.endswith(".tsr"):
+        raise TesseraError(f"expected a name that ends in .tsr, but got '{output}'")
+    folder, lock = _temporary_folder()
+    try:
+        source, name = _source(model, example, folder, dynamic_batch)
+        portable = compiler.make_portable(source, folder, name, bind, frontend_options, {"schedule": schedule})
+        compiler.tune(portable, data, output, options)
+    finally:
+        _remove_folder(folder, lock)
+    return output
+
+
+def load(path, program=None, threads=0, profile=False, configuration=None):
     """Loads an installed program (.tsx); other files are compiled first. Needs no compiler for a .tsx."""
     path = os.fspath(path)
     if not path.endswith(".tsx"):
-        return compile(path, program=program, threads=threads, profile=profile)
-    return Program(path, program, threads, profile)
+        return compile(path, program=program, configuration=configuration, threads=threads, profile=profile)
+    return Program(path, program, threads, profile, configuration=configuration)

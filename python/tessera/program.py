@@ -53,16 +53,20 @@ class Port:
 class Program:
     """A loaded program. Made by `tessera.compile` or `tessera.load`; may be run from several threads."""
 
-    def __init__(self, path, name=None, threads=0, profile=False, portable=None, keep=None):
+    def __init__(self, path, name=None, threads=0, profile=False, portable=None, configuration=None):
         self._native = None
-        self._portable, self._keep = portable, keep
+        self._portable = portable
         self.path = path
         lib = capi.library()
         options = capi.Options()
         lib.tsr_options_init(capi.byref(options))
         options.threads, options.profile = threads, int(profile)
-        handle = capi.c_void_p()
-        capi.check(lib.tsr_program_load(os.fsencode(path), name.encode(errors="surrogateescape") if name else None, capi.byref(options), capi.byref(handle)))
+        handle = self._load(name, options)
+        if configuration:
+            # Its configurations are programs beside the exact one.
+            exact = name or capi.text(lib.tsr_program_name(handle)).split("@")[0]
+            lib.tsr_program_free(handle)
+            handle = self._load(exact if configuration == "baseline" else f"{exact}@{configuration}", options)
         self._native = handle
         self._free = weakref.finalize(self, lib.tsr_program_free, handle)
         self.name = capi.text(lib.tsr_program_name(handle))
@@ -70,6 +74,12 @@ class Program:
         self.outputs = self._ports(lib.tsr_program_output_count, lib.tsr_program_output_info)
         self.threads = threads
         self._lock = threading.Lock()
+
+    def _load(self, name, options):
+        handle = capi.c_void_p()
+        capi.check(capi.library().tsr_program_load(os.fsencode(self.path), name.encode(errors="surrogateescape") if name else None, capi.byref(options),
+                                                   capi.byref(handle)))
+        return handle
 
     def _ports(self, count, info_of):
         ports = []

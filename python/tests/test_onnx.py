@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The package with ONNX models: always tested, with models that the package's own writer makes."""
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import tessera
-from tessera import find
+from tessera import compiler, find
 from tessera import onnx_write as ow
 
 
@@ -167,6 +168,64 @@ def test_mistakes_in_compile(tmp_path):
     assert "unknown option 'speed'" in message(linear_model()[0], speed="high")
     assert "--mode" in message(linear_model()[0], mode="loose")
     assert "model.onnx" in message(b"this is not a model")
+
+
+def test_options_are_those_of_the_command_line():
+    """What the package knows is what the commands take, but for files and what makes no program."""
+    known = {"compile": compiler.COMPILE_OPTIONS + compiler.INSTALL_OPTIONS + ("frontend_option",), "install": compiler.INSTALL_OPTIONS,
+             "tune": compiler.TUNE_OPTIONS}
+    left_out = {"help", "output", "data", "as", "part", "stop_after"}
+    for command, names in known.items():
+        offered = {word.replace("-", "_") for word in re.findall(r"^  (?:-\w,)?--([a-z-]+)", compiler.tessera([command, "--help"]), re.M)}
+        assert offered - left_out <= set(names), command
+        if command != "compile":
+            assert set(names) <= offered, command
+
+
+def test_options_reach_the_commands(monkeypatch):
+    calls = []
+    monkeypatch.setattr(compiler, "tessera", calls.append)
+    compiler.build("a.onnx", "d", "a", schedule="s.mlir", frontend_options={"flags": "-O1"}, portfolio=True, budgets=False, cpu=None, loss=1,
+                   min_quality=90.5, knobs={"c1": "int8", "c2": "bf16"}, without=["fusion", "layout"], target=["cpu", "null"])
+    assert calls == [["compile", "a.onnx", "-o", "d/a.tsr", "--schedule", "s.mlir", "--frontend-option", "flags=-O1"],
+                     ["install", "d/a.tsr", "-o", "d/a.tsx", "--portfolio", "--loss", "1", "--min-quality", "90.5", "--knobs", "c1=int8,c2=bf16",
+                      "--without", "fusion", "--without", "layout", "--target", "cpu,null"]]
+
+
+def test_tune_and_install_with_a_loss(tmp_path):
+    data, want = linear_model()
+    x = x_of(80)
+    np.savez(tmp_path / "data.npz", x=x, y=want(x).argmax(1).astype(np.int64))
+    path = tessera.tune(data, tmp_path / "data.npz", tmp_path / "tuned.tsr", images=40, batch=8, candidates=2, knobs=["bf16", "int8"], loss=50,
+                        threads=1, portable=True)
+    program = tessera.compile(path, loss=50, portfolio=False)
+    np.testing.assert_array_equal(tessera.compile(path, loss=50, configuration="baseline", mode="strict").run(x).argmax(1), want(x).argmax(1))
+    assert program.run(x).shape == (80, 3)
+    with pytest.raises(tessera.TesseraError, match="model@c99"):
+        tessera.compile(path, loss=50, configuration="c99")
+    with pytest.raises(tessera.TesseraError, match="'schedule' is for compiling, but"):
+        tessera.compile(path, schedule="s.mlir")
+    with pytest.raises(tessera.TesseraError, match="ends in .tsr"):
+        tessera.tune(data, "data.npz", "tuned.tsx")
+    with pytest.raises(tessera.TesseraError, match="unknown option 'speed'"):
+        tessera.tune(data, "data.npz", tmp_path / "b.tsr", speed="high")
+    np.testing.assert_allclose(tessera.compile(data, knobs="all=bf16").run(x), want(x), rtol=0.05, atol=0.05)
+
+
+def test_a_keras_model_on_the_torch_back_end_is_a_keras_model(monkeypatch):
+    """Such a model is a torch.nn.Module, too. Classes of the same names and folders stand for both packages."""
+    import tessera.keras_export
+    import tessera.torch_export
+    torch_module = type("Module", (), {"__module__": "torch.nn.modules.module"})
+    keras_model = type("Model", (torch_module,), {"__module__": "keras.src.models.model", "name": "two heads"})
+    monkeypatch.setattr(tessera.keras_export, "export", lambda model, example: b"from keras")
+    monkeypatch.setattr(tessera.torch_export, "export", lambda model, example, dynamic: b"from torch")
+    taken = []
+    monkeypatch.setattr(compiler, "build", lambda source, *rest, **options: taken.append(source) or ("", ""))
+    monkeypatch.setattr(tessera.api, "Program", lambda *arguments, **options: taken.append(open(taken.pop(), "rb").read()) or torch_module())
+    tessera.compile(type("Mine", (keras_model,), {})())
+    tessera.compile(type("Mine", (torch_module,), {})(), 1)
+    assert taken == [b"from keras", b"from torch"]
 
 
 def test_where_things_are(monkeypatch, tmp_path):
