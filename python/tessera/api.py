@@ -105,9 +105,6 @@ def _remove_folder(folder, lock):
     os.close(lock)
 
 
-def load(path, program=None, threads=0, profile=False):
-
-
 def tune(model, data, output, example=None, *, dynamic_batch=True, bind=None, schedule=None, frontend_options=None, **options):
     """Finds what a program's accuracy can be traded for, and writes it with the curve of that to `output`, a .tsr file:
     `tessera.compile(output, loss=1)` then installs the fastest configuration that loses at most one point. Returns `output`.

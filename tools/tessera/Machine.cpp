@@ -15,10 +15,19 @@
 
 namespace tessera::tool {
 
-static Status targetsCommand(bool json) {
+// Pretend devices are for tests of this project; who looks for hardware is not shown them.
+static std::vector<Device *> shownDevices(bool all) {
+  std::vector<Device *> shown;
+  for (Device *device : allDevices())
+    if (all || !device->info().isPretend)
+      shown.push_back(device);
+  return shown;
+}
+
+static Status targetsCommand(bool json, bool all) {
   if (json) {
     std::string out = "[";
-    for (Device *device : allDevices())
+    for (Device *device : shownDevices(all))
       out += concat(out.size() > 1 ? ", " : "", "{\"name\": ", quoteJson(device->name()),
                     ", \"description\": ", quoteJson(device->info().description),
                     ", \"memory_bytes\": ", device->info().memoryBytes, "}");
@@ -26,7 +35,7 @@ static Status targetsCommand(bool json) {
     return Status();
   }
   std::vector<std::vector<std::string>> rows = {{"device", "memory", "description"}};
-  for (Device *device : allDevices())
+  for (Device *device : shownDevices(all))
     rows.push_back({device->name(), formatBytes(device->info().memoryBytes), device->info().description});
   std::printf("%s", formatTable(rows).c_str());
   const CpuInfo &cpu = cpuInfo();
@@ -91,17 +100,18 @@ static Status doctorCommand() {
          concat(item.use,
                 path.empty() ? concat("; optional: apt-get install ", item.package) : concat(": ", path)));
   }
-  for (Device *device : allDevices())
+  for (Device *device : shownDevices(/*all=*/false))
     line(true, "device " + device->name(), device->info().description);
   return Status();
 }
 
 void addMachine(CLI::App &app, Action &action) {
   auto *targets = app.add_subcommand("targets", "list the devices of this machine");
-  auto json = std::make_shared<bool>(false);
+  auto json = std::make_shared<bool>(false), all = std::make_shared<bool>(false);
   targets->add_flag("--json", *json, "print as JSON");
+  targets->add_flag("--all", *all, "also devices that only pretend to be some, for tests");
   targets->footer("example: tessera targets --json");
-  targets->callback([json, &action] { action = [json] { return targetsCommand(*json); }; });
+  targets->callback([json, all, &action] { action = [json, all] { return targetsCommand(*json, *all); }; });
   auto *doctor = app.add_subcommand("doctor", "say what is missing here and how to get it");
   doctor->footer("example: tessera doctor");
   doctor->callback([&action] { action = [] { return doctorCommand(); }; });

@@ -24,6 +24,7 @@ namespace tessera {
 /// What policies need to know about a device. Rates are estimates until something was measured.
 struct DeviceInfo {
   std::string description;
+  bool isPretend = false; ///< No hardware: for tests. Used only when it is asked for by name.
   uint64_t memoryBytes = 0;
   double flopsPerSecond = 1e9;
   double bytesPerSecond = 1e9;        ///< Of the device's own memory.

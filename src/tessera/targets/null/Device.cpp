@@ -25,6 +25,7 @@ namespace tessera {
 
 NullDevice::NullDevice(std::string name) : Device(std::move(name)) {
   deviceInfo.description = "pretend device with memory of its own";
+  deviceInfo.isPretend = true;
   deviceInfo.memoryBytes = uint64_t(1) << 30;
   deviceInfo.flopsPerSecond = 1e10;
   deviceInfo.bytesPerSecond = 1e10;
