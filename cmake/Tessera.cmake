@@ -173,15 +173,25 @@ function(tessera_shared_runtime)
   add_library(tessera_shared SHARED ${CMAKE_SOURCE_DIR}/src/tessera/runtime/Shared.cpp)
   set_target_properties(tessera_shared PROPERTIES OUTPUT_NAME tessera VERSION ${PROJECT_VERSION}
     SOVERSION ${PROJECT_VERSION_MAJOR})
-  target_include_directories(tessera_shared INTERFACE ${CMAKE_SOURCE_DIR}/src/include)
+  target_include_directories(tessera_shared INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/src/include>
+    $<INSTALL_INTERFACE:include>)
   # Everything the C interface needs is pulled in through it; the rest stays out.
   target_link_libraries(tessera_shared PRIVATE tessera_runtime tessera_devices ${devices} tessera_base)
   target_link_options(tessera_shared PRIVATE LINKER:--gc-sections
     LINKER:--version-script=${CMAKE_SOURCE_DIR}/src/tessera/runtime/tessera.map)
   set_property(TARGET tessera_shared APPEND PROPERTY LINK_DEPENDS ${CMAKE_SOURCE_DIR}/src/tessera/runtime/tessera.map)
-  include(GNUInstallDirs)
-  install(TARGETS tessera_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(DIRECTORY ${CMAKE_SOURCE_DIR}/src/include/tessera DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  # The compiler looks for both beside its own folder, so they have one place whatever the system's habits are.
+  install(TARGETS tessera_shared EXPORT Tessera LIBRARY DESTINATION lib)
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/src/include/tessera DESTINATION include)
+  # find_package(Tessera) gives Tessera::tessera, from an installation and from the build folder alike.
+  include(CMakePackageConfigHelpers)
+  set(package lib/cmake/Tessera)
+  set_target_properties(tessera_shared PROPERTIES EXPORT_NAME tessera)
+  install(EXPORT Tessera NAMESPACE Tessera:: FILE TesseraConfig.cmake DESTINATION ${package})
+  export(EXPORT Tessera NAMESPACE Tessera:: FILE ${CMAKE_BINARY_DIR}/${package}/TesseraConfig.cmake)
+  write_basic_package_version_file(${CMAKE_BINARY_DIR}/${package}/TesseraConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${CMAKE_BINARY_DIR}/${package}/TesseraConfigVersion.cmake DESTINATION ${package})
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/src/include ${CMAKE_BINARY_DIR}/include SYMBOLIC)
   if(TESSERA_TESTS AND NOT CMAKE_CXX_FLAGS MATCHES "sanitize")
     add_test(NAME tessera_library_size COMMAND ${CMAKE_COMMAND} -DLIBRARY=$<TARGET_FILE:tessera_shared>
       -DSTRIP=${CMAKE_STRIP} -DLIMIT=1000000 -P ${CMAKE_SOURCE_DIR}/cmake/CheckSize.cmake)
