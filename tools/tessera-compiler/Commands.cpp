@@ -272,22 +272,24 @@ void cli::addInstall(CLI::App &app, Action &action) {
   sub->add_option("--as", args->names,
                   "what the programs are to be called, separated by commas; one for each input")
       ->delimiter(',');
-  sub->add_option(
-      "--loss", args->goal.loss,
-      "of a tuned program: install what loses at most so many points of its metric and is fast here");
-  sub->add_option("--min-quality", args->goal.minQuality, "the same, by what the metric must stay above");
+  sub->add_option("--loss", args->goal.loss,
+                  "of a tuned program: install the fastest configurations that lose at most N, in the unit "
+                  "of its metric");
+  sub->add_option("--min-quality", args->goal.minQuality,
+                  "the same, by the least that the metric may be, for example 90 of top-1");
   sub->add_option(
       "--part", args->part,
-      "of several machines of one kind, with a goal: measure part 2 of 3 of the configurations alone, "
-      "--part 2/3, and write what they take (-o, .json) for --measured");
+      "with --loss or --min-quality: split the measurements across identical machines; --part 2/3 measures "
+      "the second third of the configurations and writes the times (-o, .json) for --measured");
   sub->add_option(
          "--measured", args->sharing.files,
-         "with a goal: files of --part, separated by commas; what is in none of them is measured here")
+         "with --loss or --min-quality: times that other machines measured with --part, files separated by "
+         "commas; what is in none of them is measured here")
       ->delimiter(',');
   sub->add_flag(
       "--budgets", args->budgets,
-      "choose the fastest knobs here whose errors are within what the operations may have ('tessera tune "
-      "--budgets'); the program's data is not needed");
+      "choose, for each operation, the fastest knob here whose error is within the operation's error budget "
+      "('tessera tune --budgets' finds the budgets); needs no data");
   sub->add_option("--mode", args->mode, "fast (default) or strict: no contraction of float operations");
   sub->add_flag(
       "--portfolio", args->options.portfolio,

@@ -170,7 +170,7 @@ Result<KnobMap> cli::chooseByDemands(Session &session, Portable &program, const 
   TESSERA_ASSIGN(tune::Network network, networkOf(program, path, knobs));
   if (llvm::none_of(network.segments, [](const tune::Segment &s) { return s.demand.has_value(); }))
     return tessera::fail(StatusCode::InvalidArgument, "'", path,
-                         "' has no demands; 'tessera tune --budgets' finds them");
+                         "' has no error budgets; 'tessera tune --budgets' finds them");
   ShapedType input;
   for (auto graph : program.module->getOps<dfg::GraphOp>())
     if (graph.getSymVisibility() != "private")

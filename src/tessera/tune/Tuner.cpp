@@ -430,7 +430,7 @@ Status Tuner::search() {
   model->observe(std::vector<uint16_t>(input.operations.size(), 0), exact);
   for (size_t i = 0; i < tried.size(); ++i)
     learn(model->predict(tried[i]).loss(), tried[i], std::move(found[i]));
-  tell(concat("changes of outputs add up with the factor ", formatFixed(model->scale(), 2)));
+  tell(concat("predicted errors add linearly (scale ", formatFixed(model->scale(), 2), ")"));
 
   double error = 0;
   int64_t predicted = 0; // on the front: plain conversions may be far beyond it

@@ -450,6 +450,21 @@ TEST_F(OnnxImport, StringsAndSequencesAreRefused) {
   expectProblem(modelProto(graph), {"input 'x': tensors of string are not supported"});
 }
 
+TEST_F(OnnxImport, ADynamicHeightIsNotResized) {
+  // Twice the rows of x [1, 1, ?, 4]; the scales are a constant.
+  Proto scales = tensorProto("scales", 1, {4});
+  for (float scale : {1.0f, 1.0f, 2.0f, 1.0f})
+    scales.add(4, scale);
+  Proto graph = Proto()
+                    .add(5, scales)
+                    .add(11, valueProto("x", {1, 1, -1, 4}))
+                    .add(1, nodeProto("Resize", "up", {"x", "", "scales"}, {"y"}))
+                    .add(12, valueProto("y", {1, 1, -1, 4}));
+  expectProblem(modelProto(graph),
+                {"node 'up' (Resize of ai.onnx, opset 21): a dynamic height or width cannot be "
+                 "resized; export the model with fixed heights and widths"});
+}
+
 TEST_F(OnnxImport, ManyProblemsAreCounted) {
   Proto graph = Proto().add(11, valueProto("x", {2}));
   for (int i = 0; i < 60; ++i)

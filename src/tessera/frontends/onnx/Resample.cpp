@@ -29,6 +29,10 @@ static std::optional<SmallVector<Ext>> sizeList(NodeContext &c, unsigned i) {
   return list;
 }
 
+static constexpr const char *cannotResize =
+    "a dynamic height or width cannot be resized; export the model with fixed "
+    "heights and widths (the batch may stay open)";
+
 // An input that is there and not empty.
 static bool given(NodeContext &c, unsigned i) {
   return c.has(i) && !(c.val(i)->rank() == 1 && c.val(i)->dims[0] == 0);
@@ -85,14 +89,14 @@ static void resize(NodeContext &c) {
       else if (have.isStatic() && wanted.isStatic() && have.size > 0)
         scales[axis] = double(wanted.size) / double(have.size);
       else
-        return void(c.fail("a dynamic or empty extent is resized"));
+        return void(c.fail(cannotResize));
       common = policy == "not_larger" ? std::min(common, scales[axis]) : std::max(common, scales[axis]);
       shape[axis] = wanted;
     }
     if (policy != "stretch")
       for (int64_t axis : *axes) {
         if (ShapedType::isDynamic(c.dim(x, axis)))
-          return void(c.fail("a dynamic or empty extent is resized"));
+          return void(c.fail(cannotResize));
         scales[axis] = common;
         shape[axis] = Ext(int64_t(std::floor(common * double(c.dim(x, axis)) + 0.5)));
       }
@@ -108,7 +112,7 @@ static void resize(NodeContext &c) {
     if (scale == 1 && coordinates != "tf_crop_and_resize")
       continue;
     if (ShapedType::isDynamic(c.dim(x, axis)))
-      return void(c.fail("a dynamic extent is resized"));
+      return void(c.fail(cannotResize));
     double part = coordinates == "tf_crop_and_resize" ? roi[rank + axis] - roi[axis] : 1;
     shape[axis] = Ext(int64_t(std::floor(double(c.dim(x, axis)) * part * scale)));
   }
@@ -129,8 +133,10 @@ static void upsample(NodeContext &c) {
     roi[rank + i] = 1;
     if ((*list)[i] == 1)
       continue;
-    if (ShapedType::isDynamic(c.dim(x, i)) || !((*list)[i] > 0))
-      return void(c.fail("a dynamic extent is resized, or a scale is not positive"));
+    if (!((*list)[i] > 0))
+      return void(c.fail("expected positive scales"));
+    if (ShapedType::isDynamic(c.dim(x, i)))
+      return void(c.fail(cannotResize));
     shape[i] = Ext(int64_t(std::floor(double(c.dim(x, i)) * (*list)[i])));
   }
   build(c, x, *list, roi, shape, mode == "bilinear" ? "linear" : mode, "asymmetric", "floor");
