@@ -9,10 +9,12 @@ namespace tessera::tool {
 struct Roofline {
   unsigned threads = 1;
   double gflops = 0;      ///< fused multiply-adds in registers, two operations each
+  double nearGBs = 0;     ///< reading what fits into the first cache
   double cacheGBs = 0;    ///< reading what fits into the second cache
   double sharedGBs = 0;   ///< reading what fits into the last cache
   double memoryGBs = 0;   ///< reading what fits into no cache
-  double cacheBytes = 0;  ///< of all threads' second caches together
+  double nearBytes = 0;   ///< of all threads' first caches together
+  double cacheBytes = 0;  ///< and of their second ones
   double sharedBytes = 0; ///< of the last cache
 
   /// The most GFLOP/s for work of so many operations on so many bytes.
