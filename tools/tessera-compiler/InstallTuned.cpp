@@ -164,6 +164,20 @@ static Result<std::vector<tune::Cost>> shareMeasuring(Session &session, const Po
   return costs;
 }
 
+// Those that were not measured again keep their ratios to the exact program as it was `before`; in times and
+// energies of another moment they would contradict the others.
+static void rebase(tune::Curve &curve, ArrayRef<const tune::Configuration *> again,
+                   const tune::Configuration::Installed &before) {
+  const tune::Configuration::Installed &exact = *curve.configurations[0].installed;
+  const double energy = before.joules.value > 0 ? exact.joules.value / before.joules.value : 1;
+  for (tune::Configuration &c : curve.configurations)
+    if (c.installed && !llvm::is_contained(again, &c)) {
+      c.installed->microseconds = exact.microseconds / c.installed->speedup.value;
+      for (double *joules : {&c.installed->joules.value, &c.installed->joules.low, &c.installed->joules.high})
+        *joules *= energy;
+    }
+}
+
 Status cli::installTuned(const std::string &in, const std::string &out, const InstallOptions &options,
                          const tune::Goal &goal, const Sharing &sharing) {
   TESSERA_ASSIGN(Container file, Container::open(in));
@@ -205,15 +219,18 @@ Status cli::installTuned(const std::string &in, const std::string &out, const In
     for (tune::Configuration &c : curve->configurations)
       if (auto at = llvm::find(kept, &c); at != kept.end()) {
         const tune::Cost &own = known[static_cast<size_t>(at - kept.begin())];
-        c.installed = {own.microseconds, own.speedup, own.joules, curve->tuning.batch, own.energySource};
+        c.installed = {own.microseconds, own.speedup, own.joules, curve->tuning.batch,
+                       own.energySource, own.threads, own.shares};
       }
   };
   record(costs);
   TESSERA_TRY(prune(costs));
   // The fastest of many has also been the luckiest: what is claimed is measured once more, as it is shipped.
   if (sharing.files.empty()) {
+    const tune::Configuration::Installed before = *curve->configurations[0].installed;
     TESSERA_ASSIGN(costs, measure(installed, *curve, kept, out));
     record(costs);
+    rebase(*curve, kept, before);
     TESSERA_TRY(prune(costs));
   }
   for (tune::Configuration &c : curve->configurations)

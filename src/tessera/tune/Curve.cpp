@@ -47,12 +47,17 @@ std::string curveJson(const Curve &curve) {
                           {"loss", c.measured->loss},       {"loss_lo", c.measured->lossLow},
                           {"loss_hi", c.measured->lossHigh}};
     if (c.installed)
-      item["installed"] = {
-          {"time_us", c.installed->microseconds},      {"batch", c.installed->batch},
-          {"speedup", c.installed->speedup.value},     {"speedup_lo", c.installed->speedup.low},
-          {"speedup_hi", c.installed->speedup.high},   {"energy_j", c.installed->joules.value},
-          {"energy_lo", c.installed->joules.low},      {"energy_hi", c.installed->joules.high},
-          {"energy_source", c.installed->energySource}};
+      item["installed"] = {{"time_us", c.installed->microseconds},
+                           {"batch", c.installed->batch},
+                           {"speedup", c.installed->speedup.value},
+                           {"speedup_lo", c.installed->speedup.low},
+                           {"speedup_hi", c.installed->speedup.high},
+                           {"energy_j", c.installed->joules.value},
+                           {"energy_lo", c.installed->joules.low},
+                           {"energy_hi", c.installed->joules.high},
+                           {"energy_source", c.installed->energySource},
+                           {"threads", c.installed->threads},
+                           {"shares", c.installed->shares}};
     item["shipped"] = c.shipped;
     configurations.push_back(std::move(item));
   }
@@ -224,6 +229,17 @@ static Configuration readConfiguration(const Fields &fields) {
       m.take("energy_lo", c.installed->joules.low);
       m.take("energy_hi", c.installed->joules.high);
       m.take("energy_source", c.installed->energySource);
+      // Files of earlier versions have neither.
+      if (m.object.contains("threads"))
+        m.take("threads", c.installed->threads);
+      if (m.object.contains("shares"))
+        m.inner("shares", [&](const Fields &shares) {
+          for (const auto &[op, share] : shares.object.items()) {
+            if (!share.is_number())
+              return shares.wrong("shares", "an object of numbers");
+            c.installed->shares[op] = share.get<double>();
+          }
+        });
     });
   fields.take("shipped", c.shipped);
   return c;

@@ -51,12 +51,16 @@ struct Configuration {
     double lossLow = 0;
   };
   std::optional<Measured> measured;
-  /// Where it was installed; `batch` samples at once.
+  /// Where it was installed: a launch of the whole program, `batch` samples at once. All times have one
+  /// basis, the exact program's at best: those of others are it over their speedup, and those of operations
+  /// their share of the launch.
   struct Installed {
-    double microseconds = 0; ///< at best
+    double microseconds = 0;
     Estimate speedup{1, 1, 1}, joules;
     int64_t batch = 1;
     std::string energySource;
+    unsigned threads = 1;
+    std::map<std::string, double> shares{}; ///< of operations with nodes of their own; the rest is elsewhere
   };
   std::optional<Installed> installed;
   bool shipped = false;

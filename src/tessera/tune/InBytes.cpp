@@ -3,6 +3,7 @@
 // costs as much as computing it in bytes does; so each knob is given to all operations at once, and the nodes
 // of such networks are timed.
 #include "tessera/runtime/Profile.h"
+#include "tessera/tune/Measure.h"
 #include "tessera/tune/Tuner.h"
 
 #include <algorithm>
@@ -31,13 +32,6 @@ static KnobMap everywhere(const Network &network, const std::string &knob) {
     if (has(segment, knob) || has(segment, plain))
       segment.give(map, has(segment, knob) ? knob : plain);
   return map;
-}
-
-// Nodes are called as the operation that they compute; more than one have numbers behind it.
-static std::string_view operationOf(std::string_view node) {
-  const size_t end = node.find_last_not_of("0123456789");
-  return end != std::string_view::npos && end + 1 < node.size() && node[end] == '_' ? node.substr(0, end)
-                                                                                    : node;
 }
 
 // The fastest run of each node, added up by segment. What stands between two operations in bytes belongs to
@@ -109,13 +103,14 @@ Status Tuner::measureInBytes() {
     Result<std::vector<std::vector<double>>> times = runInBytes(knobs);
     // The pieces' times are left.
     if (!times.ok() && times.status().code() == StatusCode::Unsupported) {
-      tell(concat("not measured in bytes throughout: ", times.status().message()));
+      tell(concat("the network as a whole in int8 was not timed, the times of single operations are used: ",
+                  times.status().message()));
       return Status();
     }
     TESSERA_TRY(times.status());
     for (size_t i = 0; i < knobs.size(); ++i)
       TESSERA_TRY(costs->add(key(knobs[i]), (*times)[i]));
-    tell(concat("measured ", knobs.size(), " knobs in bytes throughout"));
+    tell(concat("timed the whole network under ", knobs.size(), " int8 knob", knobs.size() == 1 ? "" : "s"));
   }
   for (const std::string &knob : knobs)
     amongBytes[knob] = costs->find(key(knob))->get<std::vector<double>>();

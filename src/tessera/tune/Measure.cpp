@@ -100,6 +100,7 @@ struct Found {
   std::vector<double> microseconds, speedups, joules;
   double flops = 0, bytes = 0; ///< of a launch
   std::string energySource;
+  std::map<std::string, double> shares;
 };
 } // namespace
 
@@ -150,10 +151,39 @@ static Status measureEnergy(Contest &contest, size_t i, double microseconds, Fou
   return Status();
 }
 
-// The model of energy asks for the work of a launch, which only profiles know.
-static Status countWork(const std::shared_ptr<const Module> &module, std::span<const std::string> names,
-                        std::span<const BufferRef> inputs, ProgramOptions options,
-                        std::vector<Found> &found) {
+std::string_view operationOf(std::string_view node) {
+  const size_t end = node.find_last_not_of("0123456789");
+  return end != std::string_view::npos && end + 1 < node.size() && node[end] == '_' ? node.substr(0, end)
+                                                                                    : node;
+}
+
+// What nodes called as operations take of the time of all nodes; each at best, as often as a launch runs it.
+static std::map<std::string, double> sharesOf(Program &program, const Curve &curve) {
+  std::map<std::string, double> shares;
+  double all = 0;
+  auto isOperation = [&](std::string_view name) {
+    return std::ranges::find(curve.operations, name, &CurveOperation::name) != curve.operations.end();
+  };
+  const std::vector<NodeProfile> nodes = program.profile()->snapshot();
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    const std::string &node = program.plan().nodes[n].name;
+    const double ns = static_cast<double>(nodes[n].minNs) * static_cast<double>(nodes[n].count);
+    const std::string_view operation = isOperation(node) ? node : operationOf(node);
+    if (isOperation(operation))
+      shares[std::string(operation)] += ns;
+    all += ns;
+  }
+  for (auto &[name, share] : shares)
+    share = all > 0 ? share / all : 0;
+  return shares;
+}
+
+// The work of a launch, which the model of energy asks for, and the nodes' shares of its time: only profiles
+// know them.
+static Status profileAll(const std::shared_ptr<const Module> &module, std::span<const std::string> names,
+                         std::span<const BufferRef> inputs, ProgramOptions options, const Curve &curve,
+                         std::vector<Found> &found) {
+  constexpr int rounds = 4;
   options.profile = true;
   TESSERA_ASSIGN(Contest contest, openAll(module, names, inputs, options));
   for (size_t i = 0; i < names.size(); ++i) {
@@ -163,6 +193,10 @@ static Status countWork(const std::shared_ptr<const Module> &module, std::span<c
       found[i].bytes += node.bytes;
     }
   }
+  for (size_t turn = 0; turn < 2 * rounds * names.size(); ++turn)
+    TESSERA_TRY(contest.launch(turn / 2 % names.size()));
+  for (size_t i = 0; i < names.size(); ++i)
+    found[i].shares = sharesOf(*contest.programs[i], curve);
   return Status();
 }
 
@@ -173,7 +207,7 @@ Result<std::vector<Cost>> measureTogether(const std::shared_ptr<const Module> &m
   TESSERA_ASSIGN(std::shared_ptr<Program> first, Program::open(module, names[0], options));
   TESSERA_ASSIGN(const std::vector<BufferRef> inputs, randomInputs(first->plan(), curve));
   std::vector<Found> found(names.size());
-  TESSERA_TRY(countWork(module, names, inputs, options, found));
+  TESSERA_TRY(profileAll(module, names, inputs, options, curve, found));
   for (int r = 0; r < repetitions; ++r) {
     TESSERA_ASSIGN(Contest contest, openAll(module, names, inputs, options));
     TESSERA_ASSIGN(const std::vector<double> best, bestOfRounds(contest, seconds / repetitions));
@@ -183,10 +217,14 @@ Result<std::vector<Cost>> measureTogether(const std::shared_ptr<const Module> &m
       TESSERA_TRY(measureEnergy(contest, i, best[i], found[i]));
     }
   }
+  // One basis: a time and how many times as fast that is never disagree.
+  const double exact = std::ranges::min(found[0].microseconds);
   std::vector<Cost> costs;
-  for (const Found &own : found)
-    costs.push_back({std::ranges::min(own.microseconds), medianEstimate(own.speedups, curve.confidence),
-                     medianEstimate(own.joules, curve.confidence), own.energySource});
+  for (Found &own : found) {
+    const Estimate speedup = medianEstimate(own.speedups, curve.confidence);
+    costs.push_back({exact / speedup.value, speedup, medianEstimate(own.joules, curve.confidence),
+                     own.energySource, first->threads(), std::move(own.shares)});
+  }
   return costs;
 }
 

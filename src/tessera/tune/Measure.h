@@ -23,15 +23,20 @@ Result<std::vector<const Configuration *>> withinGoal(const Curve &curve, const 
 std::string nearestMiss(const Curve &curve, const Goal &goal);
 
 struct Cost {
-  double microseconds = 0;  ///< of a batch: the best of all rounds
+  double microseconds = 0;  ///< of a batch: of the first program the best of all rounds, over the speedup
   Estimate speedup;         ///< over the first program
   Estimate joules;          ///< of a batch
   std::string energySource; ///< "measured" or "modelled"
+  unsigned threads = 1;
+  std::map<std::string, double> shares{}; ///< of the curve's operations: their part of the nodes' time
 };
 
 /// The clock that a program's launches are measured by, in nanoseconds. A program of one thread runs in the
 /// caller's, whose processor time no other load makes longer.
 uint64_t launchClock(const Program &program);
+
+/// The operation that a node computes, by its name: where one has several nodes, numbers stand behind it.
+std::string_view operationOf(std::string_view node);
 
 /// What a batch costs in each of the programs, measured in turns; the first one is exact. Inputs are random
 /// numbers from 0 to 1, of the shapes that the curve names or with the batch it was tuned for. Programs are

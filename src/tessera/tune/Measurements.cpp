@@ -94,8 +94,8 @@ void addMeasurements(Measurements &all, const Measurements &other) {
   }
   const double scale = all.costs.at(baseline).microseconds / other.costs.at(baseline).microseconds;
   for (const auto &[name, cost] : other.costs)
-    all.costs.try_emplace(name,
-                          Cost{cost.microseconds * scale, cost.speedup, cost.joules, cost.energySource});
+    all.costs.try_emplace(name, Cost{cost.microseconds * scale, cost.speedup, cost.joules, cost.energySource,
+                                     cost.threads, cost.shares});
 }
 
 std::vector<const Configuration *> partOf(std::span<const Configuration *const> within, int64_t number,
