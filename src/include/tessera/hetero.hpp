@@ -11,6 +11,10 @@
 #ifndef TESSERA_HETERO_HPP
 #define TESSERA_HETERO_HPP
 
+#if __cplusplus < 202002L
+#error "tessera/hetero.hpp needs C++20: add -std=c++20"
+#endif
+
 #include <tessera/hetero.h>
 
 #include <concepts>
