@@ -173,6 +173,9 @@ bool Emitter::visitConv(ConvOp op) {
     return visitNarrowConv(op, *own);
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape();
   int64_t from = std::max<int64_t>(1, layouts.blockOf(op.getX())), to = layouts.blockOf(op.getY());
+  // Tiles are transformed in vectors of channels: from planes of one it would be done number by number.
+  if (from == 1 && classifyConv(op, options) == ConvKind::Winograd)
+    from = options.lanes;
   Value bias;
   if (op.getBias()) {
     Bytes bytes(elementsOf(op.getBias()));

@@ -74,3 +74,20 @@ dfg.graph @plain(%x: tensor<1x3x4x4xf32>, %w: tensor<3x3x1x1xf32>) -> (y: tensor
   }
   dfg.return %r : tensor<1x3x4x4xf32>
 }
+
+// -----
+
+// Tiles are transformed in vectors of channels, so a plain operand is packed first.
+// CHECK-LABEL: dfg.graph @alone
+// CHECK: nn.pack %{{.*}} : tensor<?x16x8x8xf32> -> tensor<?x2x8x8x8xf32>
+// CHECK: nn.packed_winograd
+// STRICT-LABEL: dfg.graph @alone
+// STRICT-NOT: nn.pack %
+dfg.graph @alone(%x: tensor<?x16x8x8xf32>) -> (y: tensor<?x16x8x8xf32>) {
+  %r = dfg.node @net (%a = %x : tensor<?x16x8x8xf32>) -> tensor<?x16x8x8xf32> {
+    %v = arith.constant dense<0.5> : tensor<16x16x3x3xf32>
+    %1 = nn.conv %a, %v {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>} : (tensor<?x16x8x8xf32>, tensor<16x16x3x3xf32>) -> tensor<?x16x8x8xf32>
+    dfg.yield %1 : tensor<?x16x8x8xf32>
+  }
+  dfg.return %r : tensor<?x16x8x8xf32>
+}
