@@ -94,8 +94,9 @@ static void printTable(const tune::Curve &curve, const std::string &path) {
   }
   if (inputs.empty())
     inputs = concat("a batch of ", curve.tuning.batch);
-  std::printf("%s: %s of %s; times for %s here\n", path.c_str(), curve.metric.c_str(), curve.network.c_str(),
-              inputs.c_str());
+  const unsigned threads = curve.configurations[0].installed->threads;
+  std::printf("%s: %s of %s; times for %s here with %u thread%s\n", path.c_str(), curve.metric.c_str(),
+              curve.network.c_str(), inputs.c_str(), threads, threads == 1 ? "" : "s");
   const bool isShare = curve.metric.starts_with("top-");
   const int digits = tune::metricDigits(curve.metric);
   for (const tune::Configuration &c : curve.configurations)

@@ -54,6 +54,10 @@ static void printCurve(const tune::Curve &curve, const std::string &path) {
                 c.name.c_str(), c.predicted.cost, number(c.measured->loss).c_str(), isShare ? " points" : "",
                 number(c.measured->lossHigh).c_str(), 100 * curve.confidence, c.knobs.size());
   }
+  std::printf("  cost: of the exact program's time, %s; 'tessera install --loss' measures what there is on a "
+              "machine\n",
+              curve.shapes.empty() ? "predicted from operations that were timed alone"
+                                   : "as whole programs took while tuning");
   std::printf("  profiles %.1f s, search %.2f s, validation %.1f s, %lld runs; predictions off by %s%s\n",
               curve.tuning.profileSeconds, curve.tuning.searchSeconds, curve.tuning.validateSeconds,
               static_cast<long long>(curve.tuning.evaluations), number(curve.tuning.predictionError).c_str(),
@@ -176,10 +180,12 @@ void cli::addTune(CLI::App &app, Action &action) {
       ->check(CLI::Range(1, 256));
   sub->add_flag(
          "--budgets", args->budgets,
-         "instead of a curve, find by injected errors how far each operation may be off, whatever computes "
-         "it, so that the largest --loss (default 1) holds; 'install --budgets' chooses knobs by that")
+         "instead of a curve, find an error budget for each operation, by injecting errors, such that the "
+         "largest --loss (default 1) is kept on any machine; 'install --budgets' chooses knobs within the "
+         "budgets")
       ->excludes(budget);
-  sub->add_option("--share", args->share, "with --budgets: of runs in which it holds (default 0.95)")
+  sub->add_option("--share", args->share,
+                  "with --budgets: the share of runs in which the loss must be kept (default 0.95)")
       ->check(CLI::Range(0.5, 1.0));
   sub->add_flag("--portable", o.portable,
                 "of networks: choose by arithmetic, counted by precision, instead of times on this machine; "

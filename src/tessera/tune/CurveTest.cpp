@@ -34,7 +34,8 @@ static Curve sampleCurve() {
       {"conv1", "conv", "conv 3x3", 1e6, 120.5, std::pair(-1.0f, 2.5f), {{"int8", -0.25, 0.01, 40}}}};
   curve.configurations = {configuration("baseline", 0, 0), configuration("c1", 0.1, 0.4),
                           configuration("c2", 0.9, 1.3)};
-  curve.configurations[2].installed = {100, {2.5, 2.4, 2.6}, {0.25, 0.2, 0.3}, 16, "modelled"};
+  curve.configurations[2].installed = {100, {2.5, 2.4, 2.6},  {0.25, 0.2, 0.3}, 16, "modelled",
+                                       2,   {{"conv1", 0.25}}};
   curve.configurations[2].shipped = true;
   curve.chosen = "c2";
   curve.tuning.seed = 7;
@@ -52,6 +53,8 @@ TEST(Curve, KeepsEverything) {
   EXPECT_EQ(again->find("c7"), nullptr);
   EXPECT_EQ(again->find("c2")->installed->speedup.low, 2.4);
   EXPECT_EQ(again->find("c2")->installed->joules.high, 0.3);
+  EXPECT_EQ(again->find("c2")->installed->threads, 2u);
+  EXPECT_EQ(again->find("c2")->installed->shares.at("conv1"), 0.25);
 }
 
 TEST(Curve, RefusesWhatItCannotRead) {
