@@ -34,8 +34,8 @@ struct __attribute__((packed)) PathRule {
   int32_t folder;
 };
 
-constexpr uint64_t writeFile = 1u << 1, removeFolder = 1u << 4, removeFile = 1u << 5, makeAny = 0x7fu << 6,
-                   refer = 1u << 13, truncateFile = 1u << 14;
+constexpr uint64_t writeContent = 1u << 1, removeFolder = 1u << 4, removeFile = 1u << 5, makeAny = 0x7fu << 6,
+                   refer = 1u << 13, truncateContent = 1u << 14;
 /// Abstract sockets and signals to processes that are not confined with this one.
 constexpr uint64_t scopes = 3;
 constexpr uint64_t tcp = 3;
@@ -62,9 +62,9 @@ static std::string folderOf(std::string path) {
 }
 
 static Status limitWriting(const std::vector<std::string> &writable, long version) {
-  uint64_t rights = writeFile | removeFolder | removeFile | makeAny;
+  uint64_t rights = writeContent | removeFolder | removeFile | makeAny;
   rights |= version >= 2 ? refer : 0;
-  rights |= version >= 3 ? truncateFile : 0;
+  rights |= version >= 3 ? truncateContent : 0;
   RulesetAttr attr{rights, version >= 4 ? tcp : 0, version >= 6 ? scopes : 0};
   // The kernel refuses a structure that is longer than it knows, unless the rest is zero.
   size_t size = version >= 6 ? sizeof attr : version >= 4 ? 16 : 8;
@@ -78,7 +78,7 @@ static Status limitWriting(const std::vector<std::string> &writable, long versio
     struct stat info{};
     // Only some rights make sense for a file.
     if (fstat(fd, &info) == 0 && !S_ISDIR(info.st_mode))
-      allowed &= writeFile | truncateFile;
+      allowed &= writeContent | truncateContent;
     PathRule rule{allowed, fd};
     syscall(SYS_landlock_add_rule, ruleset, 1, &rule, 0);
     close(fd);
