@@ -18,3 +18,28 @@ dfg.graph @tile_by_zero(%x: tensor<4x?x4xf32>) -> (y: tensor<8x0x12xf32>) {
   }
   dfg.return %0 : tensor<8x0x12xf32>
 }
+
+// What both sides of a branch give has as many elements as the dimensions that they merged.
+dfg.graph @branches_that_flatten(%x: tensor<2x?xf32>) -> (y: tensor<?xf32>) {
+  %0 = dfg.node @net (%a = %x : tensor<2x?xf32>) -> tensor<?xf32> {
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %n = tensor.dim %a, %c1 : tensor<2x?xf32>
+    %count = arith.muli %n, %c2 : index
+    %zero = arith.constant dense<0.0> : tensor<f32>
+    %1 = nn.reduce sum %a {axes = array<i64: 0, 1>} : tensor<2x?xf32> -> tensor<f32>
+    %2 = nn.binary gt %1, %zero : tensor<f32>, tensor<f32> -> tensor<i1>
+    %flag = tensor.extract %2[] : tensor<i1>
+    %3 = scf.if %flag -> (tensor<?xf32>) {
+      %4 = nn.unary abs %a : tensor<2x?xf32> -> tensor<2x?xf32>
+      %5 = nn.reshape %4 extents %count : tensor<2x?xf32> -> tensor<?xf32>
+      scf.yield %5 : tensor<?xf32>
+    } else {
+      %4 = nn.unary neg %a : tensor<2x?xf32> -> tensor<2x?xf32>
+      %5 = nn.reshape %4 extents %count : tensor<2x?xf32> -> tensor<?xf32>
+      scf.yield %5 : tensor<?xf32>
+    }
+    dfg.yield %3 : tensor<?xf32>
+  }
+  dfg.return %0 : tensor<?xf32>
+}

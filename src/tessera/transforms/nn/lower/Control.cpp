@@ -64,9 +64,20 @@ static std::optional<OpFoldResult> extentBefore(OpBuilder &b, Operation *above, 
   }
   if (!typeOf(origin.value).isDynamicDim(*origin.dim))
     return OpFoldResult(b.getIndexAttr(typeOf(origin.value).getDimSize(*origin.dim)));
-  if (above->isAncestor(origin.value.getParentRegion()->getParentOp()))
+  if (!above->isAncestor(origin.value.getParentRegion()->getParentOp()))
+    return tensor::getMixedSize(b, above->getLoc(), origin.value, *origin.dim);
+  // Dimensions that were merged: as many elements as they had.
+  auto merged = origin.value.getDefiningOp<tensor::CollapseShapeOp>();
+  if (!merged)
     return std::nullopt;
-  return tensor::getMixedSize(b, above->getLoc(), origin.value, *origin.dim);
+  Value product = indexOf(b, above->getLoc(), 1);
+  for (int64_t part : merged.getReassociationIndices()[*origin.dim]) {
+    std::optional<OpFoldResult> extent = extentBefore(b, above, merged.getSrc(), part);
+    if (!extent)
+      return std::nullopt;
+    product = b.createOrFold<arith::MulIOp>(above->getLoc(), product, asValue(b, above->getLoc(), *extent));
+  }
+  return OpFoldResult(product);
 }
 
 // The extents of what a branch gives: one side's where they differ.
