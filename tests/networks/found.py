@@ -37,6 +37,12 @@ FOUND = [
           least = Min(s, two)
           part = Slice(x, zero, least, zero) }""",
      [{"x": (4,), "k": (1,)}, {"x": (1,), "k": (4,)}, {"x": (3,), "k": (3,)}]),
+    ("branches that flatten what they take",
+     """(bool c, float[2, n] x) => (float[?] y) {
+          y = If (c) <
+            then_branch = yes () => (float[?] a) { p = Abs(x) flat = Constant<value = int64[1] {-1}>() a = Reshape(p, flat) },
+            else_branch = no () => (float[?] b) { q = Neg(x) flat2 = Constant<value = int64[1] {-1}>() b = Reshape(q, flat2) }> }""",
+     [{"c": np.array(True), "x": (2, 3)}, {"c": np.array(False), "x": (2, 1)}]),
 ]
 
 

@@ -10,6 +10,7 @@ REFUSALS = (
     r"depends on an extent that is not known when compiling",
     r"needs a known number of steps",
     r"dynamic (or empty )?extent",
+    r"a dynamic height or width cannot be resized",
     r"expected sequences of one static length",
     r"a loop without steps needs the types of its outputs",
     r"expected a window that fits",
@@ -39,21 +40,15 @@ ONNX_RUNTIME_ALONE = (
 NOT_ON_NOTHING = {"QLinearMatMul", "DynamicQuantizeLinear", "ReduceMax", "ReduceMin", "ReduceMean", "ReduceSum", "ReduceProd", "ReduceL1",
                   "ReduceL2", "ReduceSumSquare", "ReduceLogSumExp", "ArgMax", "ArgMin"}
 
-# Failures that are being mended.
+# Failures that are being mended: indices out of range, which are not looked at yet.
 PENDING = (
-    r"gave an answer where ONNX Runtime raises",
-    r"of (batch_norm|quantize|dequantize)",
-    r"is not known when the node starts",
-    r"Segmentation fault at install",
-    r"expected sizes to be non-negative",
-    r"is carried out of the loop",
+    r"raises.*(invalid indice|ndices element out of|invalid index|Invalid sequence length|'indices' shape should|gather_elements)",
+    r"raises.*(sequence_lens|OneHot|RotaryEmbedding|position_ids)",
 )
 
 
-def is_pending(text, case):
-    # The oracle refuses batches of GatherND that differ, the program does not yet.
-    batches = any(n.op_type == "GatherND" and any(a.name == "batch_dims" and a.i for a in n.attribute) for n in case.model.graph.node)
-    return batches and text.startswith("cpu") or any(re.search(pattern, text) for pattern in PENDING)
+def is_pending(text):
+    return any(re.search(pattern, text) for pattern in PENDING)
 
 
 def is_judged(case, launch):
