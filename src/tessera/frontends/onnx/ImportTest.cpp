@@ -413,6 +413,19 @@ TEST_F(OnnxImport, ExtentsAreTracedOnceHoweverManyPathsThereAre) {
   EXPECT_EQ(importer.traceSteps, 61u);
 }
 
+// What is known of a number that was doubled forty times is not asked along 2^40 paths.
+TEST_F(OnnxImport, ExtentsThatDouble) {
+  Proto graph = Proto().add(11, typedValue("x", 1, {-1})).add(1, nodeProto("Shape", "", {"x"}, {"d0"}));
+  for (int i = 0; i < 40; ++i) {
+    std::string last = "d" + std::to_string(i), next = "d" + std::to_string(i + 1);
+    graph.add(1, nodeProto("Add", "", {last.c_str(), last.c_str()}, {next.c_str()}));
+  }
+  graph.add(1, nodeProto("Div", "", {"d40", "two"}, {"y"}))
+      .add(5, intTensor("two", {2}))
+      .add(12, typedValue("y", 7, {}));
+  EXPECT_TRUE(import(modelProto(graph)).module);
+}
+
 // Values that a long chain was computed from go one by one, not one within the other.
 TEST_F(OnnxImport, LongChainsEnd) {
   Proto graph = Proto().add(11, valueProto("x", {2}));

@@ -149,19 +149,23 @@ TypedAttr onnximport::denseAttr(RankedTensorType type, ArrayRef<char> bytes) {
       type, "onnx", HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 64, /*dataIsMutable=*/false));
 }
 
-bool onnximport::isNatural(Value v) {
+// Sums of sums share their parts: paths double, so they are followed some steps only.
+static bool isNaturalWithin(Value v, unsigned steps) {
   if (std::optional<int64_t> n = getConstantIntValue(v))
     return *n >= 0;
   Operation *def = v.getDefiningOp();
-  if (!def)
+  if (!def || !steps)
     return false;
+  auto is = [&](Value part) { return isNaturalWithin(part, steps - 1); };
   if (isa<tensor::DimOp>(def))
     return true;
   if (auto larger = dyn_cast<arith::MaxSIOp>(def))
-    return isNatural(larger.getLhs()) || isNatural(larger.getRhs());
+    return is(larger.getLhs()) || is(larger.getRhs());
   if (auto choice = dyn_cast<arith::SelectOp>(def))
-    return isNatural(choice.getTrueValue()) && isNatural(choice.getFalseValue());
+    return is(choice.getTrueValue()) && is(choice.getFalseValue());
   return isa<arith::AddIOp, arith::MulIOp, arith::FloorDivSIOp, arith::CeilDivSIOp, arith::DivSIOp,
              arith::MinSIOp>(def) &&
-         llvm::all_of(def->getOperands(), isNatural);
+         llvm::all_of(def->getOperands(), is);
 }
+
+bool onnximport::isNatural(Value v) { return isNaturalWithin(v, 12); }
