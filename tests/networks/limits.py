@@ -11,6 +11,7 @@ REFUSALS = (
     r"needs a known number of steps",
     r"dynamic (or empty )?extent",
     r"a dynamic height or width cannot be resized",
+    r"a dynamic head size needs a scale",
     r"expected sequences of one static length",
     r"a loop without steps needs the types of its outputs",
     r"expected a window that fits",
