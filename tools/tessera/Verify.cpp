@@ -165,10 +165,10 @@ static void printClaims(const Verified &verified, const Claims &claims, const st
                         unsigned threads) {
   const tune::Curve &curve = verified.curve;
   const int digits = tune::metricDigits(curve.metric);
-  std::printf("%s on %s; speed and energy of %s with %u threads, energy %s; %.0f %% intervals\n",
+  std::printf("%s on %s; speed and energy of %s with %u thread%s, energy %s; %.0f %% intervals\n",
               curve.network.c_str(), verified.samples.c_str(),
               isJudgedByExact(curve) ? "a launch" : concat("a batch of ", curve.tuning.batch).c_str(),
-              threads, energySource.c_str(), 100 * curve.confidence);
+              threads, threads == 1 ? "" : "s", energySource.c_str(), 100 * curve.confidence);
   std::vector<std::vector<std::string>> rows = {{"", "", curve.metric, "loss", "times as fast", "energy"}};
   for (size_t i = 0; i < claims.size(); ++i) {
     std::vector<std::string> claimed = {verified.configurations[i]->name, "claimed"}, found = {"", "found"},

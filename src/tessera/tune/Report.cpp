@@ -96,7 +96,7 @@ for(const o of curve.operations){const k=chosen.knobs[o.name],r=k&&o.knobs[k],t0
   if(here&&(t0===undefined||t1===undefined))why='a part of another operation in one of the two programs; '+own;
   else if(here)why=t1>1.02*t0?f(t1/t0)+' times as slow here by itself'+(speed(chosen)>1.02?', but the configuration as a whole is faster'+(/^int/.test(k)?': neighbours in int8 need not convert what it gives':''):'')+'; '+own:f(t0/t1)+' times as fast here, '+f(100*(t0 - t1)/here.time_us,1)+' % of the launch saved; '+own;
   else why=(r&&r.time_us>0?f(o.time_us/r.time_us)+' times as fast '+(isGraph?'in all':'when timed alone')+'; ':'')+own}
- else if(!Object.keys(o.knobs).length)why='no knob was faster when it was tried';
+ else if(Object.values(o.knobs).every(r=>r.time_us>=0.97*o.time_us))why='no knob was faster when it was '+(isGraph?'tried':'timed alone');
  else if(part===undefined)why='kept exact: approximating it would cost accuracy better spent elsewhere';
  else why='kept exact: it takes '+f(100*part,1)+' % of the time, and approximating it would cost accuracy better spent elsewhere';
  w+='<tr><td>'+esc(o.name)+'</td><td>'+esc(k||'exact')+'</td>'+(two?cell(t0)+cell(t1):'')+'<td>'+why+'</td></tr>'}
