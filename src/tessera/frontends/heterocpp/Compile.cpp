@@ -221,24 +221,34 @@ static std::string getClang() {
 namespace {
 /// Clang's driver and what it needs.
 struct DriverRun {
-  clang::DiagnosticOptions options;
-  clang::TextDiagnosticPrinter printer{llvm::errs(), options};
-  clang::DiagnosticsEngine engine{clang::DiagnosticIDs::create(), options, &printer,
-                                  /*ShouldOwnClient=*/false};
   std::string program = getClang();
-  clang::driver::Driver driver{program, llvm::sys::getDefaultTargetTriple(), engine, "tessera cc",
-                               llvm::vfs::getRealFileSystem()};
   std::vector<std::string> words;
+  std::vector<const char *> argv = {program.c_str()};
+  std::unique_ptr<clang::DiagnosticOptions> options;
+  std::unique_ptr<clang::TextDiagnosticPrinter> printer;
+  std::unique_ptr<clang::DiagnosticsEngine> engine;
+  std::unique_ptr<clang::driver::Driver> driver;
   std::unique_ptr<clang::driver::Compilation> compilation;
 
-  bool plan(std::vector<std::string> args) {
-    words = std::move(args);
-    std::vector<const char *> argv = {program.c_str()};
+  explicit DriverRun(std::vector<std::string> args) : words(std::move(args)) {
     for (const std::string &word : words)
       argv.push_back(word.c_str());
-    driver.setProbePrecompiled(false);
-    compilation.reset(driver.BuildCompilation(argv));
-    return compilation && !engine.hasErrorOccurred();
+    auto files = llvm::vfs::getRealFileSystem();
+    // -w, -Werror and the like hold for the driver's own warnings as well.
+    options = clang::CreateAndPopulateDiagOpts(argv);
+    printer = std::make_unique<clang::TextDiagnosticPrinter>(llvm::errs(), *options);
+    engine =
+        std::make_unique<clang::DiagnosticsEngine>(clang::DiagnosticIDs::create(), *options, printer.get(),
+                                                   /*ShouldOwnClient=*/false);
+    clang::ProcessWarningOptions(*engine, *options, *files, /*ReportDiags=*/false);
+    driver = std::make_unique<clang::driver::Driver>(program, llvm::sys::getDefaultTargetTriple(), *engine,
+                                                     "tessera cc", files);
+  }
+
+  bool plan() {
+    driver->setProbePrecompiled(false);
+    compilation.reset(driver->BuildCompilation(argv));
+    return compilation && !engine->hasErrorOccurred();
   }
 };
 } // namespace
@@ -247,11 +257,16 @@ static bool isCompilation(const clang::driver::Command &job) {
   return !job.getArguments().empty() && llvm::StringRef(job.getArguments()[0]) == "-cc1";
 }
 
-// Programs and libraries are linked with the runtime, unless no library is wanted.
+static bool isStatic(const clang::driver::Compilation &c) {
+  return c.getArgs().hasArg(clang::options::OPT_static, clang::options::OPT_static_pie);
+}
+
+// Programs and libraries are linked with the runtime, unless no library is wanted. It is a shared library:
+// what is linked statically has no graphs.
 static void linkRuntime(clang::driver::Compilation &c, const std::string &library) {
   namespace options = clang::options;
   const llvm::opt::DerivedArgList &args = c.getArgs();
-  if (args.hasArg(options::OPT_nostdlib, options::OPT_nodefaultlibs, options::OPT_r))
+  if (isStatic(c) || args.hasArg(options::OPT_nostdlib, options::OPT_nodefaultlibs, options::OPT_r))
     return;
   for (clang::driver::Command &job : c.getJobs()) {
     if (job.getSource().getKind() != clang::driver::Action::LinkJobClass)
@@ -286,17 +301,22 @@ int heterocpp::runDriver(std::vector<std::string> args, CompileSetup setup) {
   for (const std::string &arg : args)
     setup.checks = arg == "-fcheck" || (setup.checks && arg != "-fno-check");
   llvm::erase_if(args, [](const std::string &arg) { return arg == "-fcheck" || arg == "-fno-check"; });
-  std::vector<std::string> words = {"--driver-mode=g++", "-isystem", setup.headers, "-isystem",
-                                    setup.headers + "/tessera/compat"};
+  std::vector<std::string> words = {"--driver-mode=g++",
+                                    "--start-no-unused-arguments",
+                                    "-isystem",
+                                    setup.headers,
+                                    "-isystem",
+                                    setup.headers + "/tessera/compat",
+                                    "--end-no-unused-arguments"};
   words.insert(words.end(), args.begin(), args.end());
-  DriverRun run;
-  if (!run.plan(words))
+  DriverRun run(std::move(words));
+  if (!run.plan())
     return 1;
   clang::driver::Compilation &c = *run.compilation;
   linkRuntime(c, setup.library);
   if (c.getArgs().hasArg(clang::options::OPT__HASH_HASH_HASH)) {
     llvm::SmallVector<std::pair<int, const clang::driver::Command *>> failing;
-    return run.driver.ExecuteCompilation(c, failing);
+    return run.driver->ExecuteCompilation(c, failing);
   }
   // As Clang's driver does: a file that fails takes only what is made of it along.
   std::set<const clang::driver::Action *> failed;
@@ -308,7 +328,10 @@ int heterocpp::runDriver(std::vector<std::string> args, CompileSetup setup) {
     if (runJob(job, run.program.c_str(), setup))
       continue;
     failed.insert(&job.getSource());
-    if (!run.driver.isSaveTempsEnabled())
+    if (isStatic(c) && job.getSource().getKind() == clang::driver::Action::LinkJobClass)
+      llvm::errs() << "note: the runtime of graphs is a shared library; link programs with markers without "
+                      "'-static'\n";
+    if (!run.driver->isSaveTempsEnabled())
       c.CleanupFileMap(c.getResultFiles(), cast<clang::driver::JobAction>(&job.getSource()));
   }
   c.CleanupFileList(c.getTempFiles());
@@ -322,8 +345,8 @@ OwningOpRef<ModuleOp> heterocpp::importFile(const std::string &path, const std::
   std::vector<std::string> words = {"--driver-mode=g++",         "-isystem",      headers, "-isystem",
                                     headers + "/tessera/compat", "-fsyntax-only", path};
   words.insert(words.end(), flags.begin(), flags.end());
-  DriverRun run;
-  if (!run.plan(words))
+  DriverRun run(std::move(words));
+  if (!run.plan())
     return nullptr;
   OwningOpRef<ModuleOp> graphs;
   for (const clang::driver::Command &job : run.compilation->getJobs())

@@ -101,7 +101,8 @@ void Translator::emitStmt(const clang::Stmt *stmt) {
     emit(expr);
   } else if (const auto *branch = dyn_cast<clang::IfStmt>(stmt)) {
     if (branch->isConsteval()) {
-      unsupported(stmt->getBeginLoc(), "'if consteval'", "write the run-time branch alone");
+      // Graphs are computed when the program runs.
+      emitStmt(branch->isNegatedConsteval() ? branch->getThen() : branch->getElse());
     } else {
       emitStmt(branch->getInit());
       if (const clang::VarDecl *var = branch->getConditionVariable())

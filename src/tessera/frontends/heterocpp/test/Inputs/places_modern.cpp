@@ -36,6 +36,22 @@ struct M {
     tessera::parallel_for(tessera::extent(v.size()), [this](size_t i) { v[i] *= 3; });
   }
 };
+// Graphs are computed when the program runs.
+constexpr int early(int x) {
+#ifdef __cpp_if_consteval
+  if not consteval {
+    if (x > 2)
+      return x;
+  }
+  if consteval {
+    return 7;
+  } else {
+    return x + 1;
+  }
+#else
+  return x > 2 ? x : x + 1;
+#endif
+}
 constexpr int twice(int n) { return 2 * n; }
 template <typename F> void apply(F f) { f(); }
 int main() {
@@ -88,4 +104,6 @@ int main() {
   std::printf("reduced %g\n", v[1]);
   red();
   std::printf("reduced %g\n", v[1]);
+  tessera::parallel_for(tessera::extent(n), [&](size_t i) { v[i] = early(int(i)); });
+  std::printf("early %g %g %g\n", v[0], v[2], v[3]);
 }
