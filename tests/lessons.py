@@ -10,6 +10,7 @@ shell and one working folder, a copy of what a newcomer has.
   <!-- needs: pip -->          the same where pip can install nothing (no network)
 
 usage: lessons.py SOURCE BUILD FOLDER [PAGE...]"""
+import functools
 import os
 import pathlib
 import re
@@ -92,6 +93,7 @@ def files_of(tree):
     return {str(p.relative_to(tree)) for p in tree.rglob("*") if p.relative_to(tree).parts[0] not in ("try", "build") and "__pycache__" not in p.parts}
 
 
+@functools.cache
 def has_pip(folder):
     done = subprocess.run([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--disable-pip-version-check", "-d", folder / "pip",
                            "flit_core"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
