@@ -7,6 +7,7 @@
 #include "tessera/base/Status.h"
 #include "tessera/runtime/HeteroLaunch.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -20,6 +21,8 @@
 #include <unistd.h>
 
 extern char **environ;
+/// Of a program under the address sanitizer: the first byte that may not be touched.
+extern "C" void *__asan_region_is_poisoned(void *first, size_t bytes) __attribute__((weak));
 
 using namespace tessera;
 using namespace tessera::hetero;
@@ -307,6 +310,13 @@ void tsr_hetero_check(const tsr_hetero_graph *graph, const char *buffer, const v
       known = it->second - offset;
   }
   lock.unlock();
+  // The address sanitizer knows where any memory ends.
+  if (__asan_region_is_poisoned)
+    if (auto *first = static_cast<const char *>(memory),
+        *bad = static_cast<const char *>(
+            __asan_region_is_poisoned(const_cast<char *>(first), std::min(declared, known)));
+        bad)
+      known = static_cast<uint64_t>(bad - first);
   std::string name = std::string("buffer '") + buffer + "' ";
   if (known < declared)
     stop(graph->name, name + "is declared with " + std::to_string(declared) + " bytes, but its memory has " +

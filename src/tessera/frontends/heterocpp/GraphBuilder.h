@@ -44,7 +44,7 @@ private:
   /// The location of memory: what the user calls it, and where it is declared.
   Location nameLoc(const std::string &name, clang::SourceLocation at, bool isArray);
   std::pair<std::string, clang::SourceLocation> getSpoken(const Source &source,
-                                                          const clang::FieldDecl *field) const;
+                                                          const FoundMember &member) const;
   /// The memory behind the pointer at `offset` (in units) of an input; none when there is no such pointer, an
   /// empty one after a diagnostic.
   std::optional<MemberMemory> addMember(Object *object, Value offset, clang::SourceLocation at);

@@ -92,11 +92,13 @@ Location GraphBuilder::nameLoc(const std::string &name, clang::SourceLocation at
 
 // A variable that a lambda captures is spoken of by its name, and what vectors and spans hold by theirs.
 std::pair<std::string, clang::SourceLocation> GraphBuilder::getSpoken(const Source &source,
-                                                                      const clang::FieldDecl *field) const {
-  if (const clang::LambdaCapture *capture = getCapture(field))
-    return {getName(field),
+                                                                      const FoundMember &member) const {
+  const clang::FieldDecl *field = member.field;
+  bool ofLibrary = ast.getSourceManager().isInSystemHeader(field->getLocation());
+  if (const clang::LambdaCapture *capture = getCapture(ofLibrary ? member.outermost : field))
+    return {getName(ofLibrary ? member.outermost : field),
             capture->capturesThis() ? capture->getLocation() : capture->getCapturedVar()->getLocation()};
-  if (ast.getSourceManager().isInSystemHeader(field->getLocation()))
+  if (ofLibrary)
     return {source.spoken, source.declared};
   return {(source.spoken == "this" ? "" : source.spoken + ".") + field->getNameAsString(),
           field->getLocation()};
@@ -145,7 +147,7 @@ std::optional<MemberMemory> GraphBuilder::addMemberAt(Object *object, const Foun
     level.failed = true;
     return made;
   }
-  auto [spoken, declared] = getSpoken(source, member.field);
+  auto [spoken, declared] = getSpoken(source, member);
   bool isOne = !where->sizeArgument && !where->end && where->count.size() == 1 &&
                where->count[0].numbers.empty() && where->count[0].factor == 1;
   auto add = [&](Type type, uint64_t unitBytes, const std::string &input) {

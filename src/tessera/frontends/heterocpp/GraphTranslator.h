@@ -59,7 +59,7 @@ public:
     return addNumber(place.object, place.offset, place.type, at);
   }
   std::optional<RValue> loadPointer(const Place &place, clang::SourceLocation at) override {
-    std::optional<MemberMemory> memory = addMember(place.object, place.offset, at);
+    std::optional<MemberMemory> memory = addMember(place.object, place.offset, getUserLoc(at));
     if (!memory || !memory->object || memory->starts)
       return std::nullopt;
     if (memory->isEnd) {
@@ -71,6 +71,7 @@ public:
   }
   bool mayAccess(Object &object, bool writes, clang::SourceLocation at) override {
     failed = true;
+    at = getUserLoc(at);
     diag.emitError(at, Twine("memory is ") + (writes ? "written" : "read") +
                            " outside of a task or parallel loop");
     diag.note(

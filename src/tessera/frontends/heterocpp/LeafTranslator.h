@@ -137,7 +137,7 @@ public:
         (writes ? capture.writes : capture.reads) = true;
         clang::SourceLocation &place = writes ? capture.writeAt : capture.readAt;
         if (place.isInvalid())
-          place = at;
+          place = getUserLoc(at);
       }
     if (writes && isa<RankedTensorType>(object.memory.getType())) {
       unsupported(at, "a write to a constant", "use a buffer");
@@ -165,7 +165,8 @@ public:
   }
   std::optional<RValue> loadPointer(const Place &place, clang::SourceLocation at) override {
     Object *outer = getOuter(place.object);
-    std::optional<MemberMemory> memory = outer ? graph.addMember(outer, place.offset, at) : std::nullopt;
+    std::optional<MemberMemory> memory =
+        outer ? graph.addMember(outer, place.offset, getUserLoc(at)) : std::nullopt;
     if (!memory)
       return std::nullopt;
     clang::QualType type = place.type->getPointeeType();

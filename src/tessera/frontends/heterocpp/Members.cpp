@@ -38,6 +38,8 @@ std::optional<FoundMember> heterocpp::findMember(clang::QualType type, uint64_t 
       if (offset < first || offset >= first + bytes)
         continue;
       if (member.field) {
+        if (!found.field)
+          found.outermost = member.field;
         found.field = member.field;
         found.classOffset = base;
       }
@@ -141,6 +143,13 @@ bool heterocpp::readCount(const FoundMember &member, Where &where, clang::Source
     }
   }
   diag.emitError(usedAt, "it is not known how many elements " + name + " points to");
+  // Nobody edits the library.
+  if (ast.getSourceManager().isInSystemHeader(field->getLocation())) {
+    diag.note(usedAt,
+              "of the library's classes, vectors, arrays and spans know it; before the graph, take the "
+              "address and the number of the elements, 'tessera::span(pointer, n)'");
+    return false;
+  }
   diag.note(field->getLocation(),
             "declare it here: '" + field->getNameAsString() +
                 " __hetero_count(n)' with a member that holds the number, or list the pointer and its size "

@@ -13,6 +13,7 @@ struct FoundMember {
   const clang::FieldDecl *field = nullptr;
   clang::QualType type; ///< of what lies there: of an element where the member is an array
   uint64_t classOffset = 0;
+  const clang::FieldDecl *outermost = nullptr; ///< of the object itself, which the member is or lies in
 };
 std::optional<FoundMember> findMember(clang::QualType type, uint64_t offset, const clang::ASTContext &ast);
 

@@ -5,11 +5,13 @@
 #include "tessera/frontends/heterocpp/Translator.h"
 
 #include "mlir/IR/Matchers.h"
+#include "clang/AST/StmtOpenMP.h"
 
 using namespace tessera;
 using namespace tessera::heterocpp;
 
 Location Translator::getLoc(clang::SourceLocation at) {
+  at = getUserLoc(at);
   setCrashPlace(at);
   const clang::SourceManager &sources = ast.getSourceManager();
   clang::PresumedLoc place = sources.getPresumedLoc(sources.getExpansionLoc(at));
@@ -127,6 +129,12 @@ void Translator::emitStmt(const clang::Stmt *stmt) {
     emitLoop(loop->getCond(), nullptr, nullptr, loop->getBody(), true);
   } else if (const auto *loop = dyn_cast<clang::CXXForRangeStmt>(stmt)) {
     emitRangeFor(loop);
+  } else if (const auto *vectors = dyn_cast<clang::OMPSimdDirective>(stmt)) {
+    // One iteration after the other is what it allows, too; only variables of its own would differ.
+    if (!vectors->hasClausesOfKind<clang::OMPPrivateClause>())
+      emitStmt(vectors->getRawStmt());
+    else
+      unsupported(stmt->getBeginLoc(), "'private' of '#pragma omp simd'", "declare the variable in the loop");
   } else if (const auto *choice = dyn_cast<clang::SwitchStmt>(stmt)) {
     emitSwitch(choice);
   } else if (const auto *back = dyn_cast<clang::ReturnStmt>(stmt)) {

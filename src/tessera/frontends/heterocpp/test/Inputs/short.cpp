@@ -20,6 +20,10 @@ int main(int argc, char **) {
 #elif defined(OWN)
   int *data = (int *)__hetero_malloc(k * sizeof(int));
   __hetero_wait(__hetero_launch((void *)fill, 2, data, n * sizeof(int), n, 1, data, n * sizeof(int)));
+#elif defined(HEAP)
+  int *data = new int[n + k];
+  __hetero_wait(
+      __hetero_launch((void *)fill, 2, data + 2 * k, n * sizeof(int), n, 1, data + 2 * k, n * sizeof(int)));
 #elif defined(LOOP)
   std::vector<int> data(100);
   __hetero_wait(
