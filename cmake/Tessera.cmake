@@ -143,7 +143,7 @@ endfunction()
 # tessera_target(NAME [DEPS lib...]): the compile-time half of a target.
 function(tessera_target name)
   cmake_parse_arguments(A "" "" "DEPS" ${ARGN})
-  tessera_library(tessera_target_${name} MLIR DEPS tessera_transforms ${A_DEPS} EXCLUDE "/Device(Test)?\\.cpp$")
+  tessera_library(tessera_target_${name} MLIR DEPS tessera_transforms ${A_DEPS} EXCLUDE "/(Device|[A-Za-z]*Test)\\.cpp$")
   set_property(GLOBAL APPEND PROPERTY TESSERA_TARGETS ${name})
 endfunction()
 
