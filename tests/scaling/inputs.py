@@ -119,15 +119,15 @@ def residual(n, path, shape=(1, 8, 8, 8)):
     net.save(path, [port("x", shape)], v, 4)
 
 
-def dense(n, path, shape=(1, 8, 8, 8)):
+def dense(n, path, shape=(1, 16, 14, 14)):
     """Blocks of eight layers, of which each reads all before it in its block."""
     net, v = Network(), "x"
     for i in range(0, n, 8):
-        seen, channels = [v], 8
+        seen, channels = [v], 16
         for _ in range(min(8, n - i)):
             both = seen[0] if len(seen) == 1 else net.op("Concat", seen, axis=1)
-            seen.append(net.op("Relu", [net.op("Conv", [both, net.weight(8, channels, 3, 3)], pads=[1, 1, 1, 1])]))
-            channels += 8
+            seen.append(net.op("Relu", [net.op("Conv", [both, net.weight(16, channels, 1, 1)])]))
+            channels += 16
         v = seen[-1]
     net.save(path, [port("x", shape)], v, 4)
 
@@ -237,7 +237,7 @@ FAMILIES = {
     "residual-batch": lambda n, path: residual(n, path, ("N", 8, 8, 8)),
     "residual-open": lambda n, path: residual(n, path, ("N", 8, "H", "W")),
     "dense": dense,
-    "dense-open": lambda n, path: dense(n, path, ("N", 8, "H", "W")),
+    "dense-open": lambda n, path: dense(n, path, ("N", 16, "H", "W")),
     "swish-batch": lambda n, path: swish(n, path, ("N", 8, 8, 8)),
     "swish-open": lambda n, path: swish(n, path, ("N", 8, "H", "W")),
     "products": products,
