@@ -181,6 +181,7 @@ Status Frame::enter(int32_t index) {
       for (uint32_t s = 0; s < patch.slots; ++s)
         segment.args[prepared.slots[patch.firstSlot + s]] =
             reinterpret_cast<uint64_t>(roots[static_cast<size_t>(patch.root)]);
+  clearFaults(segment);
   return Status();
 }
 
@@ -270,6 +271,7 @@ Status Frame::run(unsigned threads) {
     }
     Segment &segment = segments[static_cast<size_t>(s)];
     runWaves(segment, 0, segment.prepared->waves.size(), threads);
+    TESSERA_TRY(checkFaults(segment));
   }
   return Status();
 }

@@ -12,6 +12,7 @@
 #include "tessera/runtime/Run.h"
 #include "tessera/runtime/Trace.h"
 
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -53,7 +54,10 @@ public:
   /// Runs the nodes [first, last) of a program with one segment (for streams).
   void runNodes(int32_t first, int32_t last, unsigned threads);
   /// Runs all nodes of a program with one segment on this thread.
-  void runHere();
+  Status runHere();
+  /// Fails when a kernel of a program with one segment, run by runNodes(), has found something wrong with its
+  /// data.
+  Status checkFaults() const { return checkFaults(segments.front()); }
   /// Copies outputs that could not be bound directly.
   Status finish();
 
@@ -76,6 +80,8 @@ private:
     Block arena;
   };
   Status enter(int32_t index);
+  void clearFaults(const Segment &segment);
+  Status checkFaults(const Segment &segment) const;
   Status bindOutputs(const Prepared &prepared);
   void loadScalars(int32_t segment);
   void rebuild(Segment &segment);
@@ -150,17 +156,31 @@ inline bool Frame::rebind(std::span<Buffer *const> inputs, std::span<BufferRef> 
       bindPatch(segment, static_cast<size_t>(outputPatch[i]), memory);
   }
   outputs = outs;
+  clearFaults(segment);
   return true;
 }
 
-inline void Frame::runHere() {
+inline void Frame::clearFaults(const Segment &segment) {
+  for (const Prepared::Faults &faults : segment.prepared->faults)
+    std::memset(roots[static_cast<size_t>(faults.root)], 0,
+                segment.prepared->rootBytes[static_cast<size_t>(faults.root)]);
+}
+
+inline Status Frame::checkFaults(const Segment &segment) const {
+  for (const Prepared::Faults &faults : segment.prepared->faults)
+    TESSERA_TRY(readFaults(*faults.node, faults.step->sites, roots[static_cast<size_t>(faults.root)]));
+  return Status();
+}
+
+inline Status Frame::runHere() {
   Segment &segment = segments.front();
   if (trace::enabled() || program.profile()) {
     runWaves(segment, 0, segment.prepared->waves.size(), 1);
-    return;
+    return checkFaults(segment);
   }
   for (const KernelGroup &group : segment.groups)
     runInline(group, scratch.data());
+  return checkFaults(segment);
 }
 
 } // namespace tessera

@@ -7,6 +7,7 @@
 
 #include "tessera/base/ElementType.h"
 #include "tessera/base/Status.h"
+#include "tessera/runtime/Fault.h"
 
 #include <array>
 #include <cstdint>
@@ -16,7 +17,8 @@
 
 namespace tessera {
 
-inline constexpr int planVersion = 1;
+/// The version that is written, and the oldest that is read: version 2 adds faults.
+inline constexpr int planVersion = 2, oldestPlanVersion = 1;
 inline constexpr int kernelAbiVersion = 1;
 
 /// The kernel ABI, version 1.
@@ -53,7 +55,7 @@ struct Expr {
   int32_t a = -1, b = -1, c = -1;
 };
 
-enum class ValueKind : uint8_t { Input, Temp, Const, Alias, State };
+enum class ValueKind : uint8_t { Input, Temp, Const, Alias, State, Fault };
 
 struct ValueInfo {
   ValueKind kind = ValueKind::Temp;
@@ -76,6 +78,8 @@ struct Step {
   std::array<int32_t, 3> grid{};
   int32_t scratch = -1, flops = -1, bytes = -1; ///< Exprs, or -1 when absent.
   bool chain = false;
+  int32_t faults = -1; ///< Value of kind fault with a cell for each site, or -1.
+  std::vector<FaultSite> sites;
   KernelFunction function = nullptr; ///< Resolved by Module for targets that run on the CPU.
 };
 

@@ -107,6 +107,15 @@ static Status checkPorts(ProgramPlan &program) {
   return Status();
 }
 
+// A cell is two numbers of 64 bits.
+static bool isFaults(const ProgramPlan &program, const Step &step) {
+  const ValueInfo &value = program.values[static_cast<size_t>(step.faults)];
+  if (value.kind != ValueKind::Fault || value.type != ElementType::I64 || value.shape.size() != 1)
+    return false;
+  const Expr &extent = program.exprs[static_cast<size_t>(value.shape[0])];
+  return extent.op == ExprOp::Const && extent.constant == 2 * static_cast<int64_t>(step.sites.size());
+}
+
 static Status checkNodes(ProgramPlan &program) {
   std::vector<uint32_t> mark(program.values.size(), 0);
   uint32_t stamp = 0;
@@ -133,6 +142,11 @@ static Status checkNodes(ProgramPlan &program) {
           if (arg.isValue && mark[root(arg.index)] != stamp)
             return badPlan("node '", node.name, "': kernel '", step.kernel, "' is given value ", arg.index,
                            ", which the node neither reads nor writes");
+      for (const Step &step : version.steps)
+        if (step.faults >= 0 && (mark[root(step.faults)] != stamp || !isFaults(program, step)))
+          return badPlan("node '", node.name, "': kernel '", step.kernel, "' reports in value ", step.faults,
+                         ", which is not of kind fault with a cell for each of its ", step.sites.size(),
+                         " sites");
     }
   for (const Node &node : program.nodes) {
     for (int32_t v : node.reads)

@@ -186,6 +186,8 @@ static ValueInfo readValue(Reader &reader, const Json &json, size_t values, size
     value.kind = ValueKind::Alias;
   else if (kind == "state")
     value.kind = ValueKind::State;
+  else if (kind == "fault")
+    value.kind = ValueKind::Fault;
   else
     reader.error("unknown kind '", kind.substr(0, 64), "'");
   const Json *shape = reader.array(json, "shape");
@@ -215,6 +217,27 @@ static ValueInfo readValue(Reader &reader, const Json &json, size_t values, size
       value.bytes = static_cast<uint64_t>(reader.integer(*field, "bytes", 0, INT64_MAX));
   }
   return value;
+}
+
+static void readFaultSites(Reader &reader, const Json &json, const ProgramPlan &program, Step &step) {
+  const Json *value = json.is_object() ? reader.field(json, "value") : nullptr;
+  const Json *sites = value ? reader.array(json, "sites") : nullptr;
+  if (!sites) {
+    reader.error("field 'faults': expected an object");
+    return;
+  }
+  step.faults = reader.index(*value, "faults (a value)", program.values.size());
+  for (const Json &item : *sites) {
+    bool isSite = item.is_array() && item.size() == 3 && item[0].is_string() && item[1].is_string() &&
+                  item[2].is_string();
+    std::optional<FaultKind> kind =
+        isSite ? parseFaultKind(item[0].get_ref<const std::string &>()) : std::nullopt;
+    if (!kind) {
+      reader.error("field 'faults': expected [kind, \"what\", \"where\"]");
+      return;
+    }
+    step.sites.push_back({*kind, item[1].get<std::string>(), item[2].get<std::string>()});
+  }
 }
 
 static Step readStep(Reader &reader, const Json &json, const ProgramPlan &program) {
@@ -254,6 +277,8 @@ static Step readStep(Reader &reader, const Json &json, const ProgramPlan &progra
     else
       step.chain = chain->get<bool>();
   }
+  if (const Json *faults = reader.field(json, "faults", false))
+    readFaultSites(reader, *faults, program, step);
   return step;
 }
 
@@ -396,11 +421,12 @@ Result<Plan> parsePlan(std::string_view text, uint64_t constBytes) {
   if (json.is_discarded() || !json.is_object())
     return fail(StatusCode::Corrupt, "plan: not a JSON object");
   Reader reader;
-  for (auto [key, known] : {std::pair("version", planVersion), std::pair("abi", kernelAbiVersion)}) {
+  for (auto [key, oldest, known] : {std::tuple("version", oldestPlanVersion, planVersion),
+                                    std::tuple("abi", kernelAbiVersion, kernelAbiVersion)}) {
     const Json *field = reader.field(json, key);
     if (!field)
       return reader.status;
-    if (!field->is_number_integer() || *field != known)
+    if (!field->is_number_integer() || *field < oldest || *field > known)
       return fail(StatusCode::Unsupported, "plan: ", key, " ", field->dump().substr(0, 32),
                   " is not supported; this tessera reads ", key, " ", known, "; install the program again");
   }

@@ -41,8 +41,8 @@ TEST(Plan, WholeFile) {
   EXPECT_EQ(parsePlan("[]", 0).status().message(), "plan: not a JSON object");
   EXPECT_EQ(parsePlan(std::string(100000, '['), 0).status().message(), "plan: not a JSON object");
   EXPECT_EQ(errorOf({{"abi", 1}}), "plan: field 'version' is missing");
-  EXPECT_EQ(errorOf({{"version", 2}, {"abi", 1}}),
-            "plan: version 2 is not supported; this tessera reads version 1; install the program again");
+  EXPECT_EQ(errorOf({{"version", 3}, {"abi", 1}}),
+            "plan: version 3 is not supported; this tessera reads version 2; install the program again");
   EXPECT_EQ(errorOf({{"version", 1}, {"abi", 3}}),
             "plan: abi 3 is not supported; this tessera reads abi 1; install the program again");
   EXPECT_EQ(errorOf({{"version", 1}, {"abi", 1}, {"programs", Json::array()}}),

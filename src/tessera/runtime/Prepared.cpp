@@ -200,6 +200,8 @@ private:
       size_t before = result->groups.size();
       bool openGroup = false;
       for (const Step &step : version.steps) {
+        if (step.faults >= 0)
+          result->faults.push_back({&node, &step, root(step.faults)});
         auto group = makeGroup(step, static_cast<int32_t>(n));
         if (!group.ok())
           return group.status().withContext(concat("node '", node.name, "'"));
@@ -285,7 +287,8 @@ private:
     inArena.assign(program.values.size(), 0);
     for (size_t i = 0; i < program.values.size(); ++i) {
       const ValueInfo &info = program.values[i];
-      if (info.kind != ValueKind::Temp)
+      const bool faults = info.kind == ValueKind::Fault;
+      if (info.kind != ValueKind::Temp && !faults)
         continue;
       int32_t output = program.outputOfRoot[i];
       if (output >= 0 && result->outputDirect[static_cast<size_t>(output)])
@@ -293,8 +296,9 @@ private:
       inArena[i] = 1;
       if (older[i] || first[i] == INT32_MAX)
         continue;
-      requests.push_back(
-          {result->rootBytes[i], program.reuse ? first[i] : 0, program.reuse ? last[i] : end, 0});
+      // Faults are cleared before the first node and read after the last one.
+      const bool whole = faults || !program.reuse;
+      requests.push_back({result->rootBytes[i], whole ? 0 : first[i], whole ? end : last[i], 0});
       owners.push_back(static_cast<int32_t>(i));
       if (__builtin_add_overflow(sum, result->rootBytes[i] + 256, &sum) || sum > (uint64_t(1) << 50))
         return fail(StatusCode::InvalidArgument, "temporaries need more than 2^50 bytes for these inputs");

@@ -40,6 +40,13 @@ struct Prepared {
     uint32_t firstGroup, groups;
     int32_t firstNode; ///< Waves are in the order of nodes.
   };
+  /// Where kernels report what they find.
+  struct Faults {
+    const Node *node;
+    const Step *step;
+    int32_t root;
+  };
+  std::vector<Faults> faults;
   std::vector<Call> calls;
   std::vector<Group> groups;
   std::vector<Wave> waves;

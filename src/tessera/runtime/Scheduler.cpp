@@ -49,6 +49,7 @@ private:
 
   Status enterSegment(int32_t segment);
   Status makeRoot(int32_t root);
+  Status checkFaults(int32_t index);
   void submit(int32_t node);
   void submitTo(int32_t node, Choice choice);
   Choice choose(int32_t node);
@@ -102,6 +103,10 @@ Status DeviceLaunch::makeRoot(int32_t root) {
     }
   }
   TESSERA_ASSIGN(slot, Buffer::create(info.type, std::move(shape)));
+  if (info.kind == ValueKind::Fault) {
+    TESSERA_ASSIGN(std::byte * cells, slot->hostWrite());
+    std::memset(cells, 0, slot->bytes());
+  }
   if (info.kind == ValueKind::State) {
     TESSERA_TRY(makeRoot(value(info.init).root));
     auto to = slot->hostWrite();
@@ -479,6 +484,19 @@ void DeviceLaunch::nodeDone(int32_t n, Status status) {
     changed.notify_all();
 }
 
+// What kernels have found wrong with their data; it says nothing against a device, so nothing is tried again.
+Status DeviceLaunch::checkFaults(int32_t index) {
+  for (const Node &node : plan.nodes)
+    if (node.segment == index)
+      for (const Version &version : node.versions)
+        for (const Step &step : version.steps)
+          if (step.faults >= 0) {
+            TESSERA_ASSIGN(std::byte * cells, rootOf(step.faults)->hostRead());
+            TESSERA_TRY(readFaults(node, step.sites, cells));
+          }
+  return Status();
+}
+
 Status DeviceLaunch::run() {
   if (inputs.size() != plan.inputs.size() || outputs.size() != plan.outputs.size())
     return fail(StatusCode::InvalidArgument, "program '", plan.name, "' has ", plan.inputs.size(),
@@ -521,6 +539,7 @@ Status DeviceLaunch::run() {
     changed.wait(lock, [&] { return inFlight == 0 && (left == 0 || !failure.ok()); });
     if (!failure.ok())
       return failure;
+    TESSERA_TRY(checkFaults(s));
   }
   for (size_t i = 0; i < states.size(); ++i) {
     states[i] = roots[static_cast<size_t>(plan.states[i])];

@@ -284,10 +284,13 @@ Status Stream::runPhase(Slot &slot, const Phase &phase, Lane &lane, unsigned thr
     slot.began = true;
     TESSERA_TRY(beginItem(slot, lane));
   }
-  if (wholeProgram)
+  if (wholeProgram) {
     TESSERA_TRY(slot.frame->run(threads));
-  else
+  } else {
     slot.frame->runNodes(phase.first, phase.last, threads);
+    // Nothing of what went wrong gets into a state.
+    TESSERA_TRY(slot.frame->checkFaults());
+  }
   if (phase.section >= 0)
     handOver(slot, sections[static_cast<size_t>(phase.section)]);
   return &phase == &phases.back() ? slot.frame->finish() : Status();
@@ -429,13 +432,13 @@ void Stream::runAtOnce(uint64_t item) {
   if (!hostFrame)
     hostFrame = program->takeFrame();
   if (hostFrame->rebind(slot.raw, slot.outputs)) [[likely]] {
-    hostFrame->runHere();
+    slot.status = hostFrame->runHere();
   } else {
     slot.status = hostFrame->begin(slot.raw, slot.outputs, /*checked=*/true);
-    if (slot.status.ok()) {
-      hostFrame->runHere();
+    if (slot.status.ok())
+      slot.status = hostFrame->runHere();
+    if (slot.status.ok())
       slot.status = hostFrame->finish();
-    }
   }
   restoreFloatMode(mode);
   if (timed)

@@ -294,6 +294,34 @@ TEST_F(NullTest, AFailureWithoutCpuVersionNamesNodeAndDevice) {
   EXPECT_EQ(content(*outs[0]), std::vector<float>{6});
 }
 
+// What a kernel finds wrong with its data is no failure of the device: nothing is tried again.
+TEST_F(NullTest, FaultsOfKernelsAreReadBack) {
+  PlanBuilder b;
+  int x = b.input("x", {-1}), n = b.dim(x, 0), ten = b.constant(10);
+  int out = b.temp({n}), cells = b.value({{"kind", "fault"}, {"type", "i64"}, {"shape", {b.constant(4)}}});
+  auto step = b.step("k_within", {{"value", x}, {"value", out}, {"expr", ten}, {"value", cells}}, n);
+  step["faults"] = {
+      {"value", cells},
+      {"sites", Json::array({Json::array({"offset", "rows", ""}), Json::array({"divisor", "it", ""})})}};
+  b.node("look", {x, cells}, {out, cells},
+         Json::array({b.version("null", Json::array({step})), b.version("cpu", Json::array({step}))}));
+  b.output("out", out);
+  auto program = openProgram(b, on({"null", "cpu"}));
+  ASSERT_TRUE(program);
+  for (float v : {12.0f, 3.0f, -1.0f}) {
+    auto input = floats({v});
+    Buffer *raw[] = {input.get()};
+    BufferRef outs[1];
+    null.resetCounts();
+    Status status = program->launch(raw, outs);
+    EXPECT_EQ(status.message(), v == 3
+                                    ? ""
+                                    : concat("node 'look': expected an index of rows from 0 to 9, but got ",
+                                             static_cast<int>(v)));
+    EXPECT_EQ(null.counts().launches, 1u);
+  }
+}
+
 TEST_F(NullTest, OutOfMemoryIsRetriedOnTheCpuOrReported) {
   auto program = openProgram(oneNode("big"), on({"null"}));
   ASSERT_TRUE(program);
