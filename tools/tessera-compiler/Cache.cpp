@@ -33,7 +33,7 @@ static Result<CacheEntry> findEntry(const std::string &path, const std::string &
 }
 
 // Makes the installed program for `in` unless the cache has it, unharmed.
-static int installCached(const std::string &in, const CacheEntry &cached, const std::string &mode) {
+static int installCached(const std::string &in, const CacheEntry &cached, const TargetOptions &target) {
   if (Status opened = openCacheFolder(); !opened.ok())
     return fail(opened.message());
   if (Module::loadCached(cached).ok())
@@ -51,7 +51,7 @@ static int installCached(const std::string &in, const CacheEntry &cached, const 
       programs.push_back(program.take());
     }
     InstallOptions options;
-    options.target.strict = mode == "strict";
+    options.target = target;
     options.cacheKey = cached.key;
     FailureOr<Installed> installed = failure();
     {
@@ -101,7 +101,7 @@ int cli::installExecutable(const std::string &path) {
       std::string portable = cached.path + "." + std::to_string(getpid()) + ".tsr";
       if (Status written = writeFile(portable, bytes); !written.ok())
         return fail(written.message());
-      int status = installCached(portable, cached, "fast");
+      int status = installCached(portable, cached, TargetOptions());
       llvm::sys::fs::remove(portable);
       if (status)
         return status;
@@ -122,6 +122,7 @@ int cli::installExecutable(const std::string &path) {
 namespace {
 struct RunArgs {
   std::string in, target = "cpu", mode = "fast", program;
+  bool check = false;
   std::vector<std::string> inputs, outputs;
 };
 } // namespace
@@ -134,15 +135,16 @@ static int runCached(const std::string &command, const RunArgs &args,
     std::vector<std::string> names = {"cpu", "oracle"};
     return fail(unknownName("target", args.target, "targets of '" + command + "'", names));
   }
-  if (args.mode != "fast" && args.mode != "strict")
-    return fail("--mode: expected 'fast' or 'strict', but got '" + args.mode + "'");
+  TargetOptions target;
+  if (Status mode = parseMode(args.mode, args.check, target); !mode.ok())
+    return fail(mode.message());
   if (!StringRef(args.in).ends_with(".tsr"))
     return fail("'" + args.in +
                 "' is not a portable object; make one with 'tessera compile', or give --target oracle");
-  Result<CacheEntry> cached = findEntry(args.in, args.mode);
+  Result<CacheEntry> cached = findEntry(args.in, spellMode(target));
   if (!cached.ok())
     return fail(cached.status().message());
-  if (int status = installCached(args.in, *cached, args.mode))
+  if (int status = installCached(args.in, *cached, target))
     return status;
   std::vector<std::string> words = {executableFolder() + "/tessera", command, cached->path};
   auto add = [&](const char *flag, const std::vector<std::string> &list) {
@@ -176,7 +178,8 @@ static void addCommand(CLI::App &app, Action &action, const std::string &name, c
   sub->add_option("file", args->in, "portable object (.tsr), or with --target oracle a source file")
       ->required();
   sub->add_option("--target", args->target, "cpu, or oracle: the reference interpreter");
-  sub->add_option("--mode", args->mode, "fast (default) or strict: no contraction of float operations");
+  sub->add_option("--mode", args->mode, modeHelp);
+  sub->add_flag("--check", args->check, checkHelp);
   sub->add_option("--program", args->program, "the graph to run, when the file holds several");
   sub->add_option("--input", args->inputs, "name=file.npy or, for a scalar, name=number");
   sub->add_option("--output", args->outputs, "name=file.npy");

@@ -44,7 +44,7 @@ struct InstallArgs {
   tune::Goal goal;
   std::string part;
   Sharing sharing;
-  bool budgets = false;
+  bool budgets = false, check = false;
 };
 } // namespace
 
@@ -153,9 +153,8 @@ static int runInstall(InstallArgs &args) {
     return status;
   if (args.options.stopAfter && *args.options.stopAfter < Stage::Place)
     return fail("'install' begins with the stage 'place'; give --stop-after=" + args.stop + " to 'compile'");
-  if (args.mode != "fast" && args.mode != "strict")
-    return fail("--mode: expected 'fast' or 'strict', but got '" + args.mode + "'");
-  args.options.target.strict = args.mode == "strict";
+  if (Status mode = parseMode(args.mode, args.check, args.options.target); !mode.ok())
+    return fail(mode.message());
   for (const std::string &part : args.without) {
     if (part == "fusion")
       args.options.fusion = false;
@@ -290,7 +289,8 @@ void cli::addInstall(CLI::App &app, Action &action) {
       "--budgets", args->budgets,
       "choose, for each operation, the fastest knob here whose error is within the operation's error budget "
       "('tessera tune --budgets' finds the budgets); needs no data");
-  sub->add_option("--mode", args->mode, "fast (default) or strict: no contraction of float operations");
+  sub->add_option("--mode", args->mode, modeHelp);
+  sub->add_flag("--check", args->check, checkHelp);
   sub->add_flag(
       "--portfolio", args->options.portfolio,
       "measure candidates for each layer of a network here and take the best; times are kept in the "

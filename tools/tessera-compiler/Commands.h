@@ -12,6 +12,13 @@
 
 namespace tessera::cli {
 
+inline constexpr const char *modeHelp =
+    "fast (default), or strict: no contraction of float operations; with ',unchecked' nothing looks whether "
+    "indices and divisors in the data fit, and a program that is given others answers anything";
+inline constexpr const char *checkHelp =
+    "check every access to memory and every division; slow, to find a mistake: what is outside is reported "
+    "with its place, instead of a crash";
+
 /// Runs the chosen subcommand; set by the subcommand's callback.
 using Action = std::function<int()>;
 

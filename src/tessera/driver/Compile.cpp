@@ -11,6 +11,7 @@
 #include "tessera/driver/Components.h"
 #include "tessera/driver/Knobs.h"
 #include "tessera/driver/Registry.h"
+#include "tessera/ir/fault/Fault.h"
 #include "tessera/transforms/check/Passes.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
@@ -47,9 +48,9 @@ Session::Session(bool verbose) : sourceMgr(std::make_shared<llvm::SourceMgr>()) 
   ctx->printOpOnDiagnostic(false);
   // What the stages build without going through a pass, which would load it.
   ctx->loadDialect<dfg::DfgDialect, affine::AffineDialect, arith::ArithDialect,
-                   bufferization::BufferizationDialect, func::FuncDialect, linalg::LinalgDialect,
-                   LLVM::LLVMDialect, memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect,
-                   transform::TransformDialect, vector::VectorDialect>();
+                   bufferization::BufferizationDialect, fault::FaultDialect, func::FuncDialect,
+                   linalg::LinalgDialect, LLVM::LLVMDialect, memref::MemRefDialect, scf::SCFDialect,
+                   tensor::TensorDialect, transform::TransformDialect, vector::VectorDialect>();
   handler = std::make_unique<SourceMgrDiagnosticHandler>(*sourceMgr, ctx.get());
   // A message about a whole file or option has no place to show; "<unknown>:0" in front of it would help
   // nobody.

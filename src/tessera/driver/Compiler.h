@@ -69,6 +69,11 @@ struct InstallOptions {
   std::string cacheKey;
 };
 
+/// Reads "fast", "strict" or "unchecked", or several with commas between, into `strict` and `checks`; `check`
+/// is the flag beside it. And spells what the options say, as a key of caches too.
+Status parseMode(const std::string &text, bool check, TargetOptions &options);
+std::string spellMode(const TargetOptions &options);
+
 /// An installed program's sections, before they are written.
 struct Installed {
   std::string plan, code, constants, meta;

@@ -274,7 +274,14 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
           if (kernels->name == makerOf(version.getTarget())) {
             plan::Version own = kernels->nodes[i].version;
             own.target = version.getTarget().str();
-            job.plan->program.nodes[index].versions.push_back(std::move(own));
+            plan::Node &planned = job.plan->program.nodes[index];
+            // Kernels add to their cells.
+            for (const plan::Step &step : own.steps)
+              if (step.faults >= 0 && !llvm::is_contained(planned.writes, step.faults)) {
+                planned.reads.push_back(step.faults);
+                planned.writes.push_back(step.faults);
+              }
+            planned.versions.push_back(std::move(own));
           }
   std::vector<plan::Program> plans;
   std::string sources;
@@ -294,7 +301,7 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
                          {"features", machine.features},
                          {"cpu", machine.cpu},
                          {"scripts", scripts},
-                         {"mode", options.target.strict ? "strict" : "fast"},
+                         {"mode", spellMode(options.target)},
                          {"savedBytes", result.savedBytes},
                          {"savedKernels", result.savedKernels}};
   if (options.portfolio)

@@ -34,7 +34,7 @@ static bool openFolder() {
 MeasureCache::MeasureCache(const InstallOptions &options) {
   TargetInfo info = findTarget("cpu")->info(options.target);
   machine = "tessera " TESSERA_VERSION "\n" + cpuInfo().name + "\n" + info.triple + " " + info.cpu + " " +
-            llvm::join(info.features, ",") + "\n" + (options.target.strict ? "strict" : "fast") + "\n";
+            llvm::join(info.features, ",") + "\n" + spellMode(options.target) + "\n";
 }
 
 std::string MeasureCache::pathOf(const std::string &key) const {

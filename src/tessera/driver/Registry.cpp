@@ -3,6 +3,7 @@
 #include "tessera/driver/Registry.h"
 
 #include "tessera/ir/dfg/Dfg.h"
+#include "tessera/ir/fault/Fault.h"
 #include "tessera/ir/nn/Nn.h"
 #include "tessera/transforms/check/Passes.h"
 #include "tessera/transforms/graph/Passes.h"
@@ -20,7 +21,7 @@ using namespace tessera;
 void tessera::registerDialects(DialectRegistry &registry) {
   registerAllDialects(registry);
   registerAllExtensions(registry);
-  registry.insert<dfg::DfgDialect, nn::NnDialect>();
+  registry.insert<dfg::DfgDialect, fault::FaultDialect, nn::NnDialect>();
   schedule::registerScheduleExtension(registry);
 }
 

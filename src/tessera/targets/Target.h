@@ -22,10 +22,18 @@ struct TargetInfo {
   bool measured = true; ///< false when figures of this target come from a model
 };
 
+/// What kernels check of their data while they run (docs/decisions/0021-faults.md).
+enum class Checks : uint8_t {
+  None, ///< nothing: what does not fit does no harm, but gives any result
+  Data, ///< indices, lengths and divisors that data decides
+  All,  ///< and every access to memory
+};
+
 /// How to install for a target.
 struct TargetOptions {
   std::string triple, cpu, features; ///< of the machine; empty means the one we run on
   bool strict = false;               ///< no contraction: bit for bit what the oracle says, up to reductions
+  Checks checks = Checks::Data;
 };
 
 /// A node on its way through a target: its payload, what the plan knows of its arguments, and the version to

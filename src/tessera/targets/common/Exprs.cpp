@@ -37,6 +37,29 @@ std::string plan::typeName(Type type) {
   return "";
 }
 
+std::string plan::placeOf(Location loc) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  loc->walk([&](Location l) {
+    StringRef name;
+    if (auto named = dyn_cast<NameLoc>(l)) {
+      name = named.getName();
+      l = named.getChildLoc();
+    }
+    auto file = dyn_cast<FileLineColLoc>(l);
+    if (!file)
+      return WalkResult::advance();
+    os << file.getFilename().getValue();
+    // The node of a model has a name, but no line.
+    if (file.getLine())
+      os << ":" << file.getLine() << ":" << file.getColumn();
+    else if (!name.empty())
+      os << ": node '" << name << "'";
+    return WalkResult::interrupt();
+  });
+  return text;
+}
+
 unsigned plan::typeBytes(Type type) {
   if (type.isIndex())
     return 8;

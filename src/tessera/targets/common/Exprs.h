@@ -35,6 +35,8 @@ private:
 
 /// The plan's name of an element type ("f32"); empty when the plan has none.
 std::string typeName(Type type);
+/// Where something stands in the source, "file:line:column", or the name of the model's node; may be empty.
+std::string placeOf(Location loc);
 /// Bytes of one element in memory.
 unsigned typeBytes(Type type);
 

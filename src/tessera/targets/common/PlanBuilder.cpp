@@ -74,6 +74,14 @@ int Program::addValue(Value value) {
   return static_cast<int>(values.size()) - 1;
 }
 
+int Program::addFaults(size_t sites) {
+  int value = addValue({"fault", "i64", {}});
+  resizeFaults(value, sites);
+  return value;
+}
+
+void Program::resizeFaults(int value, size_t sites) { values[value].shape = {constant(int64_t(2 * sites))}; }
+
 Expr Program::sizeOf(int value, unsigned elementBytes) {
   Expr size = constant(elementBytes);
   for (unsigned d = 0; d < values[value].shape.size(); ++d)
@@ -85,8 +93,15 @@ static json toJson(const Step &s) {
   json args = json::array();
   for (const Arg &a : s.args)
     args.push_back({a.kind == Arg::Value ? "value" : "expr", a.index});
-  return {{"kernel", s.kernel}, {"args", args},     {"grid", s.grid},  {"scratch", s.scratch},
-          {"chain", s.chain},   {"flops", s.flops}, {"bytes", s.bytes}};
+  json j = {{"kernel", s.kernel}, {"args", args},     {"grid", s.grid},  {"scratch", s.scratch},
+            {"chain", s.chain},   {"flops", s.flops}, {"bytes", s.bytes}};
+  if (s.faults >= 0) {
+    json sites = json::array();
+    for (const FaultSite &site : s.sites)
+      sites.push_back({site.kind, site.what, site.loc});
+    j["faults"] = {{"value", s.faults}, {"sites", sites}};
+  }
+  return j;
 }
 
 static json toJson(const Node &n) {
@@ -157,7 +172,7 @@ std::string Program::json() const {
 }
 
 std::string tessera::plan::planJson(const std::vector<Program> &programs) {
-  std::string text = "{\"version\":1,\"abi\":1,\"programs\":[";
+  std::string text = "{\"version\":2,\"abi\":1,\"programs\":[";
   for (size_t i = 0; i < programs.size(); ++i)
     text += (i ? "," : "") + programs[i].json();
   return text + "]}";

@@ -22,12 +22,19 @@ struct Arg {
   int index;
 };
 
+/// A place in a kernel that checks data; `kind` is a name of runtime/Fault.h.
+struct FaultSite {
+  std::string kind, what, loc;
+};
+
 struct Step {
   std::string kernel;
   std::vector<Arg> args;
   std::array<Expr, 3> grid;
   Expr scratch, flops, bytes;
   bool chain = false;
+  int faults = -1; ///< the value of kind fault that its sites report in
+  std::vector<FaultSite> sites;
 };
 
 struct Version {
@@ -87,6 +94,9 @@ public:
   Expr binary(const std::string &op, Expr a, Expr b);
   Expr select(Expr condition, Expr a, Expr b);
   int addValue(Value value);
+  /// A value of kind fault for so many sites; and another number of them for one that there is.
+  int addFaults(size_t sites);
+  void resizeFaults(int value, size_t sites);
   /// The number of bytes of a value's elements.
   Expr sizeOf(int value, unsigned elementBytes);
 

@@ -43,7 +43,18 @@ void shareCopies(func::FuncOp payload);
 /// Cuts one bufferized payload function into kernels at its outermost scf.forall loops, adds them to the
 /// module and the steps that run them to `version`, and erases the payload. `env` knows the function's
 /// arguments.
-LogicalResult splitKernels(func::FuncOp payload, plan::Env &env, plan::Version &version);
+LogicalResult splitKernels(func::FuncOp payload, plan::Env &env, plan::Version &version, Checks checks);
+
+/// Gives a kernel that checks its data an argument before those of the box, number `at`: the cells that its
+/// sites report in.
+void addFaultCells(func::FuncOp kernel, unsigned at, plan::Program &program, plan::Step &step, Checks checks);
+
+/// Puts a check before every access to memory: one that is outside does not happen. Adds their sites.
+void checkAccesses(func::FuncOp kernel, std::vector<plan::FaultSite> &sites);
+
+/// What a kernel asks of its data → code that goes on with something harmless and notes the worst in the
+/// cells of its sites.
+void placeFaults(func::FuncOp kernel, Checks checks);
 
 /// Kernels with the same code become one, which all their steps name; equal layers of a network, or equal
 /// nodes of several programs.
@@ -88,6 +99,8 @@ inline constexpr llvm::StringLiteral indirectAttr = "tessera.indirect";
 inline constexpr llvm::StringLiteral kernelAttr = "tessera.kernel";
 /// The wrapper with the kernel ABI has the kernel's name; the function it calls has this after it.
 inline constexpr llvm::StringLiteral kernelBodySuffix = ".body";
+/// On a kernel: which argument holds the cells of its sites.
+inline constexpr llvm::StringLiteral faultsAttr = "tessera.faults";
 /// Arguments that every kernel has after its own: begin and end of the box of tasks, then scratch.
 inline constexpr unsigned numBoxArgs = 6;
 

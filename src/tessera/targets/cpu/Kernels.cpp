@@ -30,8 +30,8 @@ struct Segment {
 
 class Splitter {
 public:
-  Splitter(func::FuncOp payload, plan::Env &env, plan::Version &version)
-      : payload(payload), env(env), version(version), program(env.program) {}
+  Splitter(func::FuncOp payload, plan::Env &env, plan::Version &version, Checks checks)
+      : payload(payload), env(env), version(version), program(env.program), checks(checks) {}
   LogicalResult run();
 
 private:
@@ -49,6 +49,7 @@ private:
   plan::Env &env;
   plan::Version &version;
   plan::Program &program;
+  Checks checks;
   SmallVector<Segment> segments;
   DenseSet<Operation *> cheapOps;
 };
@@ -316,6 +317,7 @@ LogicalResult Splitter::makeKernel(Segment &segment, unsigned index) {
     Value last = arith::MulIOp::create(k, loc, end, size);
     instances.setUpperBound(arith::MinSIOp::create(k, loc, last, count));
   }
+  addFaultCells(kernel, captured.size(), program, step, checks);
   version.steps.push_back(step);
   return success();
 }
@@ -352,6 +354,6 @@ LogicalResult Splitter::run() {
 
 } // namespace
 
-LogicalResult cpu::splitKernels(func::FuncOp payload, plan::Env &env, plan::Version &version) {
-  return Splitter(payload, env, version).run();
+LogicalResult cpu::splitKernels(func::FuncOp payload, plan::Env &env, plan::Version &version, Checks checks) {
+  return Splitter(payload, env, version, checks).run();
 }

@@ -224,6 +224,7 @@ LogicalResult cpu::lowerToLLVM(ModuleOp kernels) {
     if (auto align = func->getAttrOfType<IntegerAttr>(alignAttr))
       s.align = align.getInt();
     func->removeAttr(alignAttr);
+    func->removeAttr(faultsAttr);
     func.removeArgAttrsAttr();
     func->removeAttr(kernelAttr);
   }

@@ -76,9 +76,11 @@ public:
       cpu::shareCopies(node.payload);
     }
     for (NodeLowering &node : nodes)
-      if (failed(cpu::splitKernels(node.payload, node.env, node.version)))
+      if (failed(cpu::splitKernels(node.payload, node.env, node.version, options.checks)))
         return failure();
-    cpu::shareKernels(module, nodes);
+    // Sites of accesses have the places of one node.
+    if (options.checks != Checks::All)
+      cpu::shareKernels(module, nodes);
     TargetInfo machine = info(options);
     cpu::tileProducts(module, machine.vectorBytes / 4, machine.registers);
     if (failed(cpu::lowerToLoops(module)))
@@ -90,7 +92,19 @@ public:
             failed(schedule::applyScript(module.lookupSymbol(step.kernel), node.script,
                                          node.sequence + "_loops")))
           return failure();
+    placeFaults(module, nodes, options.checks);
     return cpu::lowerToLLVM(module);
+  }
+
+  static void placeFaults(ModuleOp module, MutableArrayRef<NodeLowering> nodes, Checks checks) {
+    if (checks == Checks::All)
+      for (NodeLowering &node : nodes)
+        for (plan::Step &step : node.version.steps) {
+          cpu::checkAccesses(module.lookupSymbol<func::FuncOp>(step.kernel), step.sites);
+          node.env.program.resizeFaults(step.faults, step.sites.size());
+        }
+    for (auto kernel : module.getOps<func::FuncOp>())
+      cpu::placeFaults(kernel, checks);
   }
 
   FailureOr<TargetCode> emit(ModuleOp module, const TargetOptions &options) const override {

@@ -68,17 +68,21 @@ void Checker::check(ReverseSequenceOp op) {
 //===----------------------------------------------------------------------===//
 
 void Checker::check(GatherElementsOp op) {
+  indexed(op.getX(), int64_t(op.getAxis()), op.getIndices());
   for (int64_t d = 0; d < typeOf(op.getX()).getRank(); ++d)
     if (d != int64_t(op.getAxis()))
       atMost({op.getIndices(), d}, read({op.getX(), d}));
 }
 
 void Checker::check(GatherNdOp op) {
+  for (int64_t i = 0; i < typeOf(op.getIndices()).getShape().back(); ++i)
+    indexed(op.getX(), int64_t(op.getBatchDims()) + i, op.getIndices());
   for (int64_t d = 0; d < int64_t(op.getBatchDims()); ++d)
     equal({{op.getX(), d}, {op.getIndices(), d}});
 }
 
 void Checker::check(ScatterElementsOp op) {
+  indexed(op.getX(), int64_t(op.getAxis()), op.getIndices());
   for (int64_t d = 0; d < typeOf(op.getIndices()).getRank(); ++d) {
     equal({{op.getIndices(), d}, {op.getUpdates(), d}});
     if (d != int64_t(op.getAxis()))
@@ -88,6 +92,8 @@ void Checker::check(ScatterElementsOp op) {
 
 void Checker::check(ScatterNdOp op) {
   int64_t tuples = typeOf(op.getIndices()).getRank() - 1, width = typeOf(op.getIndices()).getDimSize(tuples);
+  for (int64_t i = 0; i < width; ++i)
+    indexed(op.getX(), i, op.getIndices());
   for (int64_t d = 0; d < typeOf(op.getUpdates()).getRank(); ++d)
     equal({d < tuples ? Extent{op.getIndices(), d} : Extent{op.getX(), width + d - tuples},
            {op.getUpdates(), d}});

@@ -143,6 +143,20 @@ void Checker::sameCount(Value x, ArrayRef<Value> extents) {
     require(have, want, "number of elements of " + op->getName().stripDialect());
 }
 
+// The kernel finds out too, but it reads the element at 0 in place of one that there is not.
+void Checker::indexed(Value x, int64_t dim, Value indices) {
+  Extent e{x, dim};
+  if (typeOf(x).getDimSize(dim) > 0 || llvm::is_contained(typeOf(indices).getShape(), 0))
+    return;
+  Value least = index(1);
+  for (int64_t d = 0; d < typeOf(indices).getRank(); ++d)
+    if (Extent count{indices, d}; isDynamic(count))
+      least = arith::MinSIOp::create(b, op->getLoc(), least, read(count));
+  Value got = arith::MinSIOp::create(b, op->getLoc(), read(e), least);
+  Value same = arith::CmpIOp::create(b, op->getLoc(), arith::CmpIPredicate::eq, got, least);
+  cf::AssertOp::create(b, op->getLoc(), same, name(e))->setAttr(ifKnownAttr, b.getUnitAttr());
+}
+
 void Checker::fit(Value x, ArrayRef<Window> windows) {
   for (auto [i, window] : llvm::enumerate(windows))
     if (int64_t least = window.span() - window.low - window.high - (window.ceil ? window.stride - 1 : 0);
@@ -154,7 +168,7 @@ void Checker::run() {
   llvm::TypeSwitch<Operation *>(op)
       .Case<MatmulOp, EinsumOp, ConvOp, ConvTransposeOp, DeformConvOp, PoolOp, MaxPoolIndicesOp, BatchNormOp,
             GroupNormOp, LayerNormOp, RecurrentOp, AttentionOp, ConcatOp, PadOp, SliceOp, BroadcastOp,
-            ReshapeOp, ReverseSequenceOp, GatherElementsOp, GatherNdOp, ScatterElementsOp, ScatterNdOp,
+            ReshapeOp, ReverseSequenceOp, GatherOp, GatherElementsOp, GatherNdOp, ScatterElementsOp, ScatterNdOp,
             OneHotOp, TopKOp, ColumnsToImageOp, MaxUnpoolOp, GridSampleOp, RoiAlignOp, InterpolateOp,
             QuantizeOp, DequantizeOp, tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CastOp>(
           [&](auto own) { check(own); })

@@ -52,6 +52,8 @@ private:
   /// The extent is at least, at most so much.
   void atLeast(const Extent &e, Value least);
   void atMost(const Extent &e, Value most);
+  /// A dimension that indices count in has elements where there are any indices.
+  void indexed(Value x, int64_t dim, Value indices);
   /// As many elements behind as in front.
   void sameCount(Value x, ArrayRef<Value> extents);
   /// A window fits into each spatial dimension of x.
@@ -76,6 +78,7 @@ private:
   void check(BroadcastOp op);
   void check(ReshapeOp op);
   void check(ReverseSequenceOp op);
+  void check(GatherOp op) { indexed(op.getX(), int64_t(op.getAxis()), op.getIndices()); }
   void check(GatherElementsOp op);
   void check(GatherNdOp op);
   void check(ScatterElementsOp op);

@@ -47,9 +47,8 @@ struct LowerReverseSequence : OpRewritePattern<ReverseSequenceOp> {
     Value y = mapElements(rewriter, loc, extents, type.getElementType(), op.getLengths(), byBatch,
                           [&](OpBuilder &b, Location at, ValueRange args) -> Value {
                             SmallVector<Value> ids = loopIndices(b, at, rank);
-                            Value length = arith::IndexCastOp::create(b, at, b.getIndexType(), args[0]);
-                            // A length beyond the sequence must not lead out of the memory.
-                            length = arith::MinSIOp::create(b, at, length, asValue(b, at, extents[time]));
+                            Value length = emitLength(b, at, args[0], asValue(b, at, extents[time]),
+                                                      "axis " + Twine(time) + " of reverse_sequence");
                             Value inside =
                                 arith::CmpIOp::create(b, at, arith::CmpIPredicate::slt, ids[time], length);
                             Value last = arith::SubIOp::create(b, at, length, indexOf(b, at, 1));
@@ -144,7 +143,8 @@ struct LowerGather : OpRewritePattern<GatherOp> {
                           [&](OpBuilder &b, Location at, ValueRange args) -> Value {
                             SmallVector<Value> ids = loopIndices(b, at, rank);
                             SmallVector<Value> place(ids.begin(), ids.begin() + axis);
-                            place.push_back(emitIndex(b, at, args[0], extent));
+                            place.push_back(
+                                emitIndex(b, at, args[0], extent, "axis " + Twine(axis) + " of gather"));
                             place.append(ids.begin() + axis + count, ids.end());
                             return tensor::ExtractOp::create(b, at, op.getX(), place);
                           });
@@ -161,13 +161,13 @@ struct LowerGatherElements : OpRewritePattern<GatherElementsOp> {
     unsigned rank = type.getRank();
     int64_t axis = axisOf(op.getAxis(), rank);
     Value extent = asValue(rewriter, loc, tensor::getMixedSize(rewriter, loc, op.getX(), axis));
-    Value y = mapElements(rewriter, loc, extentsOf(rewriter, loc, op.getIndices()), type.getElementType(),
-                          op.getIndices(), identity(rewriter, rank),
-                          [&](OpBuilder &b, Location at, ValueRange args) -> Value {
-                            SmallVector<Value> ids = loopIndices(b, at, rank);
-                            ids[axis] = emitIndex(b, at, args[0], extent);
-                            return tensor::ExtractOp::create(b, at, op.getX(), ids);
-                          });
+    Value y = mapElements(
+        rewriter, loc, extentsOf(rewriter, loc, op.getIndices()), type.getElementType(), op.getIndices(),
+        identity(rewriter, rank), [&](OpBuilder &b, Location at, ValueRange args) -> Value {
+          SmallVector<Value> ids = loopIndices(b, at, rank);
+          ids[axis] = emitIndex(b, at, args[0], extent, "axis " + Twine(axis) + " of gather_elements");
+          return tensor::ExtractOp::create(b, at, op.getX(), ids);
+        });
     rewriter.replaceOp(op, castTo(rewriter, loc, y, type));
     return success();
   }
@@ -195,7 +195,8 @@ struct LowerGatherNd : OpRewritePattern<GatherNdOp> {
                            SmallVector<Value> tuple(ids.begin(), ids.begin() + tuples);
                            tuple.push_back(indexOf(b, at, i));
                            Value element = tensor::ExtractOp::create(b, at, op.getIndices(), tuple);
-                           place.push_back(emitIndex(b, at, element, limits[i]));
+                           place.push_back(emitIndex(b, at, element, limits[i],
+                                                     "axis " + Twine(batch + i) + " of gather_nd"));
                          }
                          place.append(ids.begin() + tuples, ids.end());
                          return tensor::ExtractOp::create(b, at, op.getX(), place);

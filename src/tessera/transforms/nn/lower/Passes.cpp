@@ -2,6 +2,7 @@
 // See Passes.td.
 #include "tessera/transforms/nn/lower/Passes.h"
 
+#include "tessera/ir/fault/Fault.h"
 #include "tessera/transforms/nn/lower/Lower.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

@@ -28,7 +28,7 @@ def NnLowerPass : Pass<"tessera-nn-lower", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::scf::SCFDialect", "::mlir::math::MathDialect", "::mlir::affine::AffineDialect",
-                           "::mlir::bufferization::BufferizationDialect"];
+                           "::mlir::bufferization::BufferizationDialect", "::tessera::fault::FaultDialect"];
 }
 
 #endif

@@ -316,7 +316,10 @@ Value Direction::run(Value y) {
         place = nest.build([&](OpBuilder &b, Location loc, ValueRange args) {
           Term h(b, loc, args[0]);
           if (active)
-            h = Term(b, loc, active).less(Term(b, loc, args[1]).toIndex()).select(h, h.number(0));
+            h = Term(b, loc, active)
+                    .less(emitLength(b, loc, args[1], count,
+                                     "the sequences of " + stringifyCellKind(op.getKind())))
+                    .select(h, h.number(0));
           return SmallVector<Value>{floatTo(b, loc, h, element)};
         })[0];
         next.push_back(tensor::InsertSliceOp::create(b, loc, place, args.back(), offsets, sizes, ones));

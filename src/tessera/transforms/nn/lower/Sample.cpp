@@ -374,7 +374,8 @@ static SmallVector<Value> lowerRoiAlign(OpBuilder &b, RoiAlignOp op) {
   double scale = op.getScale().convertToDouble(), offset = op.getHalfPixel() ? 0.5 : 0;
   int64_t places[] = {int64_t(op.getHeight()), int64_t(op.getWidth())};
   return {generate(b, loc, extents, element, [&](OpBuilder &b, Location loc, ValueRange ids) -> Value {
-    Value item = emitIndex(b, loc, tensor::ExtractOp::create(b, loc, batch, ids[0]), items);
+    Value item =
+        emitOffset(b, loc, tensor::ExtractOp::create(b, loc, batch, ids[0]), items, "the batch of roi_align");
     // For rows and columns: where the first sample is, how far apart they are, and how many.
     SmallVector<Term> start, step, count;
     for (unsigned i = 0; i < 2; ++i) {

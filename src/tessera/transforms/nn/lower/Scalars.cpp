@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // See Support.h: the functions of one element. Half types compute in f32 and round once at the end; integers
 // wrap; nothing is poison, whatever the operands.
+#include "tessera/ir/fault/Fault.h"
 #include "tessera/transforms/nn/lower/Support.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -298,31 +299,27 @@ static Value binaryFloat(Scalar s, BinaryKind kind, Value x, Value y) {
   }
 }
 
-// x / y and x % y where the processor would trap: a divisor of 0 gives 0 (and the remainder x), the least
-// number by -1 wraps.
+// x / y and x % y where the processor would trap: a divisor of 0 is a fault, the least number by -1 wraps.
 static Value divideInteger(Scalar s, BinaryKind kind, Value x, Value y, bool isUnsigned) {
   Value zero = s.i(0), one = s.i(1);
-  Value none = s.cmp(arith::CmpIPredicate::eq, y, zero);
-  if (isUnsigned || s.type.isInteger(1)) {
-    Value safe = s.pick(none, one, y);
-    if (kind == BinaryKind::div)
-      return s.pick(none, zero, s.f<arith::DivUIOp>(x, safe));
-    return s.pick(none, x, s.f<arith::RemUIOp>(x, safe));
-  }
+  y = emitDivisor(s.b, s.loc, y, stringifyBinaryKind(kind));
+  auto guarded = [&](Value quotient) {
+    quotient.getDefiningOp()->setAttr(fault::guardedAttr, s.b.getUnitAttr());
+    return quotient;
+  };
+  if (isUnsigned || s.type.isInteger(1))
+    return guarded(kind == BinaryKind::div ? s.f<arith::DivUIOp>(x, y) : s.f<arith::RemUIOp>(x, y));
   // x / -1 is 0 - x, and the remainder 0, so that no quotient overflows.
-  Value minus = s.cmp(arith::CmpIPredicate::eq, y, s.i(-1));
-  Value safe = s.pick(s.f<arith::OrIOp>(none, minus), one, y);
-  if (kind == BinaryKind::div) {
-    Value q = s.f<arith::DivSIOp>(x, safe);
-    return s.pick(none, zero, s.pick(minus, s.f<arith::SubIOp>(zero, x), q));
-  }
-  Value r = s.f<arith::RemSIOp>(x, safe);
+  Value minus = s.cmp(arith::CmpIPredicate::eq, y, s.i(-1)), safe = s.pick(minus, one, y);
+  if (kind == BinaryKind::div)
+    return s.pick(minus, s.f<arith::SubIOp>(zero, x), guarded(s.f<arith::DivSIOp>(x, safe)));
+  Value r = guarded(s.f<arith::RemSIOp>(x, safe));
   if (kind == BinaryKind::mod) {
     Value crossed = s.cmp(arith::CmpIPredicate::slt, s.f<arith::XOrIOp>(r, y), zero);
     Value some = s.cmp(arith::CmpIPredicate::ne, r, zero);
     r = s.pick(s.f<arith::AndIOp>(some, crossed), s.f<arith::AddIOp>(r, y), r);
   }
-  return s.pick(none, x, r);
+  return r;
 }
 
 // Shifting by the width or more leaves nothing (or the sign).
@@ -470,12 +467,4 @@ Value nn::emitCast(OpBuilder &b, Location loc, Value v, Type to, bool fromUnsign
     return arith::TruncIOp::create(b, loc, to, v);
   return fromUnsigned ? arith::ExtUIOp::create(b, loc, to, v).getResult()
                       : arith::ExtSIOp::create(b, loc, to, v).getResult();
-}
-
-Value nn::emitIndex(OpBuilder &b, Location loc, Value element, Value extent) {
-  Value id = arith::IndexCastOp::create(b, loc, b.getIndexType(), element), zero = indexOf(b, loc, 0);
-  Value negative = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, id, zero);
-  id = arith::SelectOp::create(b, loc, negative, arith::AddIOp::create(b, loc, id, extent), id);
-  Value last = arith::SubIOp::create(b, loc, extent, indexOf(b, loc, 1));
-  return arith::MaxSIOp::create(b, loc, arith::MinSIOp::create(b, loc, id, last), zero);
 }

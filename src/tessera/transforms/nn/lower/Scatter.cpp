@@ -47,7 +47,8 @@ struct LowerScatterElements : OpRewritePattern<ScatterElementsOp> {
                       [&](OpBuilder &b, Location at, ValueRange ids, Value whole) {
                         SmallVector<Value> place(ids);
                         Value element = tensor::ExtractOp::create(b, at, op.getIndices(), ids);
-                        place[axis] = emitIndex(b, at, element, extent);
+                        place[axis] =
+                            emitIndex(b, at, element, extent, "axis " + Twine(axis) + " of scatter_elements");
                         Value update = tensor::ExtractOp::create(b, at, op.getUpdates(), ids);
                         return updated(b, at, op.getKind(), whole, place, update, op.getIsUnsigned());
                       });
@@ -74,7 +75,8 @@ struct LowerScatterNd : OpRewritePattern<ScatterNdOp> {
                         for (int64_t i = 0; i < width; ++i) {
                           tuple.back() = indexOf(b, at, i);
                           Value element = tensor::ExtractOp::create(b, at, op.getIndices(), tuple);
-                          place.push_back(emitIndex(b, at, element, limits[i]));
+                          place.push_back(
+                              emitIndex(b, at, element, limits[i], "axis " + Twine(i) + " of scatter_nd"));
                         }
                         place.append(ids.begin() + tuples, ids.end());
                         Value update = tensor::ExtractOp::create(b, at, op.getUpdates(), ids);

@@ -95,8 +95,14 @@ Value emitPrecedes(OpBuilder &b, Location loc, Value x, Value y, bool smallest, 
 /// `v` as another scalar type: floats are truncated to integers, numbers compared with zero for i1.
 Value emitCast(OpBuilder &b, Location loc, Value v, Type to, bool fromUnsigned = false,
                bool toUnsigned = false);
-/// An integer element as an index within [0, extent): negative ones count from the end, others are clamped,
-/// such that no index leaves the memory.
-Value emitIndex(OpBuilder &b, Location loc, Value element, Value extent);
+/// An integer element as an index within [0, extent): negative ones count from the end. Any other makes the
+/// launch fail, with `what` in the message, and becomes 0, such that no index leaves the memory.
+Value emitIndex(OpBuilder &b, Location loc, Value element, Value extent, const Twine &what);
+/// The same where negative ones do not count from the end.
+Value emitOffset(OpBuilder &b, Location loc, Value element, Value extent, const Twine &what);
+/// An integer element as a length of [0, extent].
+Value emitLength(OpBuilder &b, Location loc, Value element, Value extent, const Twine &what);
+/// An integer that is not 0: where it is, the launch fails, and 1 stands instead.
+Value emitDivisor(OpBuilder &b, Location loc, Value y, const Twine &what);
 
 } // namespace tessera::nn

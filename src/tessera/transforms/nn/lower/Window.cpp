@@ -239,12 +239,17 @@ static SmallVector<Value> lowerMaxUnpool(OpBuilder &b, MaxUnpoolOp op) {
   }
   for (OpFoldResult extent : extents)
     limits.push_back(asValue(b, loc, extent));
+  Value places = indexOf(b, loc, 1);
+  for (auto [extent, limit] : llvm::zip(from, limits)) {
+    Value own = ShapedType::isDynamic(extent) ? limit : indexOf(b, loc, extent);
+    places = arith::MulIOp::create(b, loc, places, own);
+  }
   auto loops = scf::buildLoopNest(
       b, loc, lower, upper, steps, zeros,
       [&](OpBuilder &b, Location loc, ValueRange ids, ValueRange carried) -> SmallVector<Value> {
         Value v = tensor::ExtractOp::create(b, loc, x, ids);
         Value raw = tensor::ExtractOp::create(b, loc, indices, ids);
-        Term rest = Term(b, loc, raw).toIndex().max(0);
+        Term rest(b, loc, emitOffset(b, loc, raw, places, "the result of max_unpool"));
         SmallVector<Value> at(from.size());
         for (unsigned d = from.size(); d-- > 0;) {
           Term place = d && !ShapedType::isDynamic(from[d]) ? rest.modulo(from[d]) : rest;
