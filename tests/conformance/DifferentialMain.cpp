@@ -37,6 +37,7 @@ Without files: random programs.
   --threads=N --device=D --policy=P
   --triple=T --cpu=C --features=F    the machine to install for; default: this one
   --runner=COMMAND         runs 'COMMAND run X.tsx …' instead of the runtime in this process
+  --check                  code that checks every access to memory
   --fast                   with contraction of float operations (default: strict)
   -v                       print each program's name
 )";
@@ -68,6 +69,10 @@ static bool parse(int argc, char **argv, Options &options) {
     std::string word = argv[i];
     if (word == "-v") {
       options.verbose = true;
+      continue;
+    }
+    if (word == "--check") {
+      options.backend.machine.checks = Checks::All;
       continue;
     }
     if (word == "--fast") {

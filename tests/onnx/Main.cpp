@@ -17,7 +17,8 @@ using namespace tessera;
 using namespace tessera::suite;
 
 static const char usage[] =
-    "usage: tessera-onnx-suite [--data DIR] [--target cpu|oracle|import] [--strict] [--dynamic] [--filter "
+    "usage: tessera-onnx-suite [--data DIR] [--target cpu|oracle|import] [--strict] [--check-all] "
+    "[--dynamic] [--filter "
     "TEXT]... [--every N]\n"
     "                          [--table FILE] [--check FILE] [-j N] [--timeout SECONDS] [--verbose]\n"
     "DIR is onnx/backend/test/data of the onnx package; without it the environment's TESSERA_ONNX_DATA.\n"
@@ -77,6 +78,8 @@ int main(int argc, char **argv) {
       options.run.target = value();
     else if (word == "--strict")
       options.run.strict = true;
+    else if (word == "--check-all")
+      options.run.checkAll = true;
     else if (word == "--dynamic")
       options.run.dynamic = true;
     else if (word == "--filter")

@@ -187,6 +187,7 @@ private:
     } else {
       conformance::BackendOptions backend;
       backend.strict = options.strict;
+      backend.machine.checks = options.checkAll ? Checks::All : Checks::Data;
       backend.threads = 1;
       FailureOr<std::string> installed = conformance::installModule(session, *module, backend);
       if (failed(installed))

@@ -44,7 +44,8 @@ std::vector<std::string> operatorsOf(const onnx::Model &model);
 struct RunOptions {
   std::string target = "cpu"; ///< cpu, oracle, or import for the import alone
   bool strict = false;
-  bool dynamic = false; ///< the first extent of each input is not told to the compiler
+  bool checkAll = false; ///< code that checks every access to memory
+  bool dynamic = false;  ///< the first extent of each input is not told to the compiler
 };
 
 /// Imports, compiles, installs and runs a case in this process, which it may end.
