@@ -24,7 +24,7 @@ def tessera(words):
 
 # What the commands take besides files (docs/cli.md). Left out is what makes no program: --stop-after, --part, and --as.
 COMPILE_OPTIONS = ("schedule",)
-INSTALL_OPTIONS = ("target", "loss", "min_quality", "measured", "budgets", "mode", "portfolio", "without", "knobs", "triple", "cpu", "features",
+INSTALL_OPTIONS = ("target", "loss", "min_quality", "measured", "budgets", "mode", "check", "portfolio", "without", "knobs", "triple", "cpu", "features",
                    "dump_stages")
 TUNE_OPTIONS = ("program", "skip", "limit", "images", "batch", "metric", "normalise", "loss", "budget", "knobs", "candidates", "confidence",
                 "seed", "threads", "budgets", "share", "portable", "cpu", "keep")

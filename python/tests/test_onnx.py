@@ -170,6 +170,21 @@ def test_mistakes_in_compile(tmp_path):
     assert "model.onnx" in message(b"this is not a model")
 
 
+def test_an_index_outside_is_an_error():
+    model = ow.ModelWriter("rows", 17)
+    model.weights = [ow.tensor("w", np.arange(6, dtype=np.float32).reshape(3, 2))]
+    model.nodes = [ow.node("Gather", ["w", "i"], ["y"], "look", {})]
+    model.inputs = [ow.value_info("i", 7, ["N"])]
+    model.outputs = [ow.value_info("y", ow.FLOAT, ["N", 2])]
+    for options in ({}, {"check": True}):
+        rows = tessera.compile(model.bytes(), **options)
+        assert rows.run(np.int64([2, -3])).tolist() == [[4, 5], [0, 1]]
+        for wrong in (3, -4):
+            with pytest.raises(tessera.TesseraError, match=str(wrong)):
+                rows.run(np.int64([0, wrong]))
+        assert rows.run(np.int64([1])).tolist() == [[2, 3]]  # The next launch starts clean.
+
+
 def test_options_are_those_of_the_command_line():
     """What the package knows is what the commands take, but for files and what makes no program."""
     known = {"compile": compiler.COMPILE_OPTIONS + compiler.INSTALL_OPTIONS + ("frontend_option",), "install": compiler.INSTALL_OPTIONS,
