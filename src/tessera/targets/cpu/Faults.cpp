@@ -136,7 +136,11 @@ Value Placer::hoist(OpBuilder &b, const Note &note, ArrayRef<Value> values) {
   Operation *at = note.before;
   SmallVector<scf::ForOp> left;
   while (auto loop = dyn_cast<scf::ForOp>(at->getParentOp())) {
-    if (!llvm::all_of(values, [&](Value v) { return loop.isDefinedOutsideOfLoop(v); }))
+    auto isOutside = [&](Value v) { return loop.isDefinedOutsideOfLoop(v); };
+    // Whether the loops that were left run at all is asked there too.
+    if (!llvm::all_of(values, isOutside) || !llvm::all_of(left, [&](scf::ForOp inner) {
+          return isOutside(inner.getLowerBound()) && isOutside(inner.getUpperBound());
+        }))
       break;
     left.push_back(loop);
     at = loop;
