@@ -55,7 +55,7 @@ def main():
         shutil.rmtree(scratch, ignore_errors=True)
     total = sum(counts.values())
     print(f"{total} networks: {counts['agreed']} agreed, {counts['refused']} refused when compiled, {counts['none']} not judged by ONNX Runtime, "
-          f"{counts['failed']} failed, {counts['pending']} pending; {cases.launches_judged} launches compared, {cases.errors_judged} that must be refused")
+          f"{counts['failed']} failed; {cases.launches_judged} launches compared, {cases.errors_judged} that must be refused")
     if given.reasons:
         for reason, count in reasons.most_common():
             print(f"{count:5d}  {reason}")
