@@ -8,7 +8,8 @@
 #include <algorithm>
 #include <map>
 
-namespace {
+// The names of messages are also those of the reader's classes.
+namespace modelmutation {
 
 /// The messages of an ONNX file that have others inside or that are worth changing by field.
 enum Kind {
@@ -37,8 +38,6 @@ struct Field {
 };
 
 using Random = std::mt19937_64;
-
-} // namespace
 
 static Kind kindOf(Kind parent, uint32_t field) {
   static const std::map<std::pair<Kind, uint32_t>, Kind> kinds = {
@@ -255,7 +254,7 @@ static void changeOrder(std::vector<Field> &fields, Random &random) {
   }
 }
 
-void fuzzMutate(std::string &input, const std::string &otherInput, std::mt19937_64 &random) {
+static void mutateModel(std::string &input, const std::string &otherInput, Random &random) {
   Field root, other;
   root.kind = other.kind = Model;
   if (random() % 4 == 0 || !parse(input, Model, root.children) || !parse(otherInput, Model, other.children)) {
@@ -283,4 +282,10 @@ void fuzzMutate(std::string &input, const std::string &otherInput, std::mt19937_
       changeOrder(field->children, random);
   }
   input = write(root.children);
+}
+
+} // namespace modelmutation
+
+void fuzzMutate(std::string &input, const std::string &other, std::mt19937_64 &random) {
+  modelmutation::mutateModel(input, other, random);
 }
