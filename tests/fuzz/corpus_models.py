@@ -190,6 +190,12 @@ MODELS = {
         [("h", F, None), ("z", F, None)],
         [weights("w", 2, 8, 3), weights("r", 2, 8, 2), weights("v", 1, 6, 3), weights("q", 1, 6, 2)],
     ),
+    "open-weights": lambda: model(
+        [n("LSTM", "x x r", "y h c", hidden_size=2, direction="bidirectional")],
+        [("x", F, ["T", "N", 3])],
+        [("h", F, None)],
+        [weights("r", 2, 8, 2)],
+    ),
     "quantised": lambda: model(
         [
             n("QuantizeLinear", "x s z", "q"),

@@ -164,6 +164,30 @@ TEST_F(OnnxImport, AttributesOfTheWrongType) {
   expectProblem(modelProto(graph), {"node 'soft'", "attribute 'axis': expected int, but got float"});
 }
 
+// Weights that are inputs of open shape: an extent without a value or a name.
+static Proto openValue(std::string_view name, int rank) {
+  Proto shape;
+  for (int i = 0; i < rank; ++i)
+    shape.add(1, Proto());
+  return Proto().add(1, name).add(2, Proto().add(1, Proto().add(1, 1).add(2, shape)));
+}
+
+TEST_F(OnnxImport, OpenWeightsOfRecurrentLayers) {
+  auto graph = [](bool hidden) {
+    Proto node = nodeProto("GRU", "cell", {"x", "w", "r"}, {"y"});
+    return modelProto(Proto()
+                          .add(11, openValue("x", 3))
+                          .add(11, openValue("w", 3))
+                          .add(11, openValue("r", 3))
+                          .add(1, hidden ? node.add(5, intAttr("hidden_size", 2)) : node)
+                          .add(12, openValue("y", 4)));
+  };
+  expectText(graph(true), {"tensor<1x6x?xf32>, tensor<1x6x2xf32>"});
+  expectProblem(graph(false),
+                {"node 'cell'", "the number of units is not known; give hidden_size, or weights of "
+                                "static shape"});
+}
+
 TEST_F(OnnxImport, AxesOutOfRange) {
   Proto graph = Proto()
                     .add(11, valueProto("x", {2, 3}))

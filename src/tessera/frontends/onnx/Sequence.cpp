@@ -21,6 +21,18 @@ static double defaultAlpha(StringRef name) {
       .Default(0);
 }
 
+// The tensor with the extents that are certain; that they are what is given is asked at launch.
+static Value withExtents(NodeContext &c, Value v, ArrayRef<int64_t> known) {
+  auto type = cast<RankedTensorType>(v.getType());
+  if (type.getRank() != int64_t(known.size()))
+    return v; // refused by the operation
+  SmallVector<int64_t> shape(type.getShape());
+  for (auto [extent, certain] : llvm::zip(shape, known))
+    extent = ShapedType::isDynamic(extent) ? certain : extent;
+  auto to = RankedTensorType::get(shape, type.getElementType());
+  return to == type ? v : tensor::CastOp::create(c.b, c.loc, to, v).getResult();
+}
+
 static void recurrent(NodeContext &c, const Cell &cell) {
   DataType type = c.type(0);
   std::string direction = c.attrString("direction", "forward");
@@ -59,8 +71,20 @@ static void recurrent(NodeContext &c, const Cell &cell) {
     cellState = perm(c.optional(6), {1, 0, 2});
     peephole = c.optional(7);
   }
-  if (!x || c.bad)
+  if (!x || !w || !r || c.bad)
     return;
+  // Weights may be inputs of any shape; how many units there are must be known.
+  if (c.rank(x) == 3 && c.rank(r) == 3) {
+    int64_t units = c.dim(r, 2), gates = cell.kind == nn::CellKind::lstm  ? 4
+                                         : cell.kind == nn::CellKind::gru ? 3
+                                                                          : 1;
+    if (ShapedType::isDynamic(units))
+      units = c.attrInt("hidden_size", 0);
+    if (units < 1 || units > (1 << 24))
+      return void(c.fail("the number of units is not known; give hidden_size, or weights of static shape"));
+    w = withExtents(c, w, {directions, gates * units, c.dim(x, 2)});
+    r = withExtents(c, r, {directions, gates * units, units});
+  }
   Operation *op =
       c.make<nn::RecurrentOp>(cell.kind, x, w, r, bias, lengths, h, cellState, peephole, StringRef(direction),
                               c.b.getArrayAttr(words), ArrayRef<double>(alphas), ArrayRef<double>(betas),

@@ -94,6 +94,10 @@ NN_INFER(RecurrentOp) {
   if (failed(checkShape(where, a.getW(), "w", {directions, gates * hidden, x[2]})) ||
       failed(checkShape(where, a.getR(), "r", {directions, gates * hidden, hidden})))
     return failure();
+  for (Value weights : {a.getW(), a.getR()})
+    if (ShapedType::isDynamic(shapeOf(weights)[0]) || ShapedType::isDynamic(shapeOf(weights)[1]))
+      return where.emitError("expected weights that are open along the input's width at most, but got ",
+                             weights.getType());
   struct {
     Value value;
     StringRef what;

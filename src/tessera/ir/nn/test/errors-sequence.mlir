@@ -37,6 +37,15 @@ func.func @f(%a: tensor<2x1x3xf32>, %b: tensor<1x5x3xf32>, %c: tensor<1x5x?xf32>
 
 // -----
 
+func.func @f(%a: tensor<2x1x3xf32>, %b: tensor<1x?x3xf32>, %c: tensor<1x5x5xf32>) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{expected weights that are open along the input's width at most, but got 'tensor<1x?x3xf32>'}}
+  %y:3 = nn.recurrent rnn %a, %b, %c {direction = "forward", activations = ["tanh"], alphas = array<f64: 0.0>, betas = array<f64: 0.0>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0>} : (tensor<2x1x3xf32>, tensor<1x?x3xf32>, tensor<1x5x5xf32>) -> (tensor<2x1x1x5xf32>, tensor<1x1x5xf32>, tensor<1x1x5xf32>)
+  return
+}
+
+// -----
+
 func.func @f(%a: tensor<2x1x3xf32>, %b: tensor<1x5x3xf32>, %c: tensor<1x5x5xf32>) {
   // expected-error @+2 {{failed to infer returned types}}
   // expected-error @+1 {{expected 1 activations, alphas and betas, but got 1, 2 and 2}}
