@@ -24,7 +24,7 @@ ALLOWED = {
     "transforms/graph": ["base", "ir"],
     "transforms/leaf": ["base", "ir"],
     "transforms/nn": ["base", "ir", "transforms/leaf"],
-    "transforms/schedule": ["base", "ir", "transforms/graph", "transforms/leaf", "transforms/nn/packed"],
+    "transforms/schedule": ["base", "ir", "transforms/graph", "transforms/leaf"],
     "frontends": ["base", "ir", "frontends/Frontend.h"],
     # A file reader knows bytes and structs only.
     "frontends/onnx/reader": ["base"],

@@ -2,7 +2,7 @@
 // See InPlace.h. Leaves are looked at as they are scheduled: layers on blocks and elementwise linalg.
 #include "tessera/driver/InPlace.h"
 
-#include "tessera/transforms/nn/packed/Packed.h"
+#include "tessera/targets/cpu/packed/Packed.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

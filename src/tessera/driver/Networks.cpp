@@ -5,9 +5,10 @@
 #include "tessera/base/Progress.h"
 #include "tessera/driver/Components.h"
 #include "tessera/oracle/Oracle.h"
+#include "tessera/targets/cpu/layout/Fusion.h"
+#include "tessera/targets/cpu/packed/Packed.h"
 #include "tessera/transforms/nn/knobs/Apply.h"
 #include "tessera/transforms/nn/lower/Lower.h"
-#include "tessera/transforms/nn/packed/Packed.h"
 
 using namespace tessera;
 
@@ -56,9 +57,8 @@ LogicalResult tessera::prepareNetworks(ModuleOp module, const InstallOptions &op
   bool host = llvm::all_of(options.targets, [](const std::string &name) {
     return name == "cpu" || findTarget(name)->runsHostCode();
   });
-  nn::PartitionOptions partition;
-  partition.fuse = options.fusion;
-  partition.stripWeights = int64_t(findTarget("cpu")->info(options.target).l2 / 2);
+  nn::CpuFusionRules rules(int64_t(findTarget("cpu")->info(options.target).l2 / 2));
+  nn::PartitionOptions partition{.fuse = options.fusion, .rules = &rules};
   return nn::forEachNetwork(module, [&](dfg::NodeOp node) {
     if (failed(nn::applyKnobs(node)))
       return failure();

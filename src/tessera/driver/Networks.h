@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tessera/driver/Compiler.h"
-#include "tessera/transforms/nn/graph/Rewrites.h"
+#include "tessera/targets/cpu/layout/Layout.h"
 
 namespace tessera {
 

@@ -7,10 +7,10 @@
 #include "tessera/driver/Measure.h"
 #include "tessera/driver/MeasureCache.h"
 #include "tessera/driver/Networks.h"
-#include "tessera/targets/common/PackedMachine.h"
-#include "tessera/transforms/nn/graph/Algorithm.h"
-#include "tessera/transforms/nn/graph/Sparse.h"
-#include "tessera/transforms/nn/packed/Packed.h"
+#include "tessera/targets/cpu/PackedMachine.h"
+#include "tessera/targets/cpu/layout/Algorithm.h"
+#include "tessera/targets/cpu/layout/Sparse.h"
+#include "tessera/targets/cpu/packed/Packed.h"
 
 #include <cmath>
 #include <ctime>

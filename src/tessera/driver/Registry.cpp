@@ -2,6 +2,7 @@
 // See Registry.h.
 #include "tessera/driver/Registry.h"
 
+#include "tessera/driver/Components.h"
 #include "tessera/ir/dfg/Dfg.h"
 #include "tessera/ir/fault/Fault.h"
 #include "tessera/ir/nn/Nn.h"
@@ -23,6 +24,8 @@ void tessera::registerDialects(DialectRegistry &registry) {
   registerAllExtensions(registry);
   registry.insert<dfg::DfgDialect, fault::FaultDialect, nn::NnDialect>();
   schedule::registerScheduleExtension(registry);
+  for (const std::string &name : getTargetNames())
+    findTarget(name)->registerDialects(registry);
 }
 
 void tessera::registerPasses() {
@@ -32,4 +35,6 @@ void tessera::registerPasses() {
   nn::registerTesseraNnPasses();
   nn::registerTesseraNnLowerPasses();
   schedule::registerTesseraSchedulePasses();
+  for (const std::string &name : getTargetNames())
+    findTarget(name)->registerPasses();
 }

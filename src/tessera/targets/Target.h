@@ -56,6 +56,10 @@ struct TargetCode {
 class Target {
 public:
   virtual ~Target() = default;
+  /// Adds the target's own dialects and schedule operations.
+  virtual void registerDialects(DialectRegistry &registry) const {}
+  /// Adds the target's own passes, for `tessera-opt`.
+  virtual void registerPasses() const {}
   /// Whether the options name a machine that code can be made for. Emits a diagnostic when they do not.
   virtual LogicalResult check(const TargetOptions &options, Location loc) const { return success(); }
   virtual TargetInfo info(const TargetOptions &options) const = 0;

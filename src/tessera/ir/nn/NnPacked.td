@@ -86,7 +86,7 @@ def Nn_PackedWinogradOp : Nn_Op<"packed_winograd", "Complex", [], !strconcat(Nn_
     x and y as in nn.packed_conv; w: F1 x T*T x (C1 * c) x F0 with T = tile + window - 1, which says what the window is: the weights g of each pair of
     channels as G g Gt, row by row. With the T x T input tile d at (i * tile, j * tile), zeros where it leaves x: the tile x tile part of y at the same place is
     At (sum over channels of w * (Bt d B)) A + bias, elementwise product; what leaves y is dropped. The matrices for tile 4 (points 0, 1, -1, 2, -2) and 2
-    are those of Lavin and Gray; transforms/nn/packed/Winograd.h has them.
+    are those of Lavin and Gray; targets/cpu/packed/Winograd.h has them.
   }];
   let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$w, Optional<AnyRankedTensor>:$bias, I64Attr:$tile);
   let results = (outs AnyRankedTensor:$y);

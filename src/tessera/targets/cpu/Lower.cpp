@@ -192,7 +192,7 @@ static void wrapKernel(LLVM::LLVMFuncOp body, const Signature &signature) {
   Value scratch = entry->getArgument(3);
   args.append({scratch, scratch, constant(0), constant(0), constant(1)});
   LLVM::CallOp::create(b, loc, body, args);
-  // Tasks leave x86's tile registers set up for the next one (transforms/nn/packed/Amx.h).
+  // Tasks leave x86's tile registers set up for the next one (targets/cpu/packed/Amx.h).
   bool hasTiles = false;
   body.walk([&](LLVM::CallIntrinsicOp op) { hasTiles |= op.getIntrin() == "llvm.x86.ldtilecfg"; });
   if (hasTiles)

@@ -2,10 +2,10 @@
 // See Schedule.h. The scripts are plain text on purpose: what `explain` prints is what was run.
 #include "tessera/targets/cpu/Schedule.h"
 
-#include "tessera/targets/common/PackedMachine.h"
+#include "tessera/targets/cpu/PackedMachine.h"
 #include "tessera/targets/cpu/Script.h"
+#include "tessera/targets/cpu/packed/Packed.h"
 #include "tessera/transforms/leaf/Rewrites.h"
-#include "tessera/transforms/nn/packed/Packed.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"

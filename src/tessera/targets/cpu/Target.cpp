@@ -5,6 +5,8 @@
 #include "tessera/base/CpuInfo.h"
 #include "tessera/targets/cpu/Cpu.h"
 #include "tessera/targets/cpu/Schedule.h"
+#include "tessera/targets/cpu/ScheduleOps.h"
+#include "tessera/targets/cpu/layout/Passes.h"
 #include "tessera/transforms/schedule/Script.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -16,6 +18,9 @@ namespace {
 
 class CpuTarget : public Target {
 public:
+  void registerDialects(DialectRegistry &registry) const override { cpu::registerScheduleOps(registry); }
+  void registerPasses() const override { nn::registerTesseraCpuLayoutPasses(); }
+
   TargetInfo info(const TargetOptions &options) const override {
     TargetInfo info;
     info.name = "cpu";

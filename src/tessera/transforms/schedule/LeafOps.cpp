@@ -3,7 +3,6 @@
 #include "tessera/transforms/schedule/LeafOps.h"
 
 #include "tessera/transforms/leaf/Rewrites.h"
-#include "tessera/transforms/nn/packed/Packed.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -173,61 +172,5 @@ DiagnosedSilenceableFailure SplitBordersOp::apply(transform::TransformRewriter &
 
 void SplitBordersOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   transform::onlyReadsHandle(getTargetMutable(), effects);
-  transform::modifiesPayload(effects);
-}
-
-DiagnosedSilenceableFailure LowerPackedOp::apply(transform::TransformRewriter &rewriter,
-                                                 transform::TransformResults &,
-                                                 transform::TransformState &state) {
-  nn::packed::Tiles tiles{int64_t(getRows()),   int64_t(getColumns()), int64_t(getBlocks()),
-                          int64_t(getUnroll()), int64_t(getTask()),    int64_t(getSplit())};
-  std::optional<nn::packed::Dot> dot = nn::packed::parseDot(getDot());
-  if (!dot)
-    return emitDefiniteFailure()
-           << "unknown instruction '" << getDot()
-           << "'; expected plain, vnni, bf16, madd, maddubs, usdot, amx-int8 or amx-bf16";
-  tiles.dot = *dot;
-  for (Operation *payload : llvm::to_vector(state.getPayloadOps(getTarget()))) {
-    Location loc = payload->getLoc();
-    std::string why;
-    if (failed(nn::packed::lower(rewriter, payload, tiles, why))) {
-      auto diag = emitSilenceableError() << "cannot lower the layer: " << why;
-      diag.attachNote(loc) << "payload op";
-      return diag;
-    }
-  }
-  return DiagnosedSilenceableFailure::success();
-}
-
-void LowerPackedOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  transform::consumesHandle(getTargetMutable(), effects);
-  transform::modifiesPayload(effects);
-}
-
-DiagnosedSilenceableFailure LowerSeparableOp::apply(transform::TransformRewriter &rewriter,
-                                                    transform::TransformResults &,
-                                                    transform::TransformState &state) {
-  nn::packed::Tiles first{int64_t(getFirstRows()), int64_t(getFirstColumns())},
-      second{int64_t(getRows()), int64_t(getColumns()), int64_t(getBlocks()), int64_t(getUnroll()),
-             int64_t(getTask())};
-  SmallVector<Operation *> ones = llvm::to_vector(state.getPayloadOps(getFirst())),
-                           others = llvm::to_vector(state.getPayloadOps(getSecond()));
-  auto depthwise = ones.size() == 1 ? dyn_cast<nn::PackedDepthwiseOp>(ones[0]) : nn::PackedDepthwiseOp();
-  auto conv = others.size() == 1 ? dyn_cast<nn::PackedConvOp>(others[0]) : nn::PackedConvOp();
-  if (!depthwise || !conv)
-    return emitSilenceableError() << "expected handles of one depthwise layer and one convolution";
-  Location loc = depthwise.getLoc();
-  std::string why;
-  if (failed(nn::packed::lowerSeparable(rewriter, depthwise, first, conv, second, why))) {
-    auto diag = emitSilenceableError() << "cannot lower the layers: " << why;
-    diag.attachNote(loc) << "payload op";
-    return diag;
-  }
-  return DiagnosedSilenceableFailure::success();
-}
-
-void LowerSeparableOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  transform::consumesHandle(getFirstMutable(), effects);
-  transform::consumesHandle(getSecondMutable(), effects);
   transform::modifiesPayload(effects);
 }

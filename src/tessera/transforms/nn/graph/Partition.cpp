@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a flat leaf to one node for each fusion group. Groups are formed by the operations' classes alone:
-//   complex      starts a group; what reads its result element by element joins it, and so does a product
-//   that reads
-//                what comes of a depthwise layer place by place, if its weights leave room for strips in the
-//                cache, and a pool whose windows lie side by side behind a convolution
+//   complex      starts a group; what reads its result element by element joins it
 //   elementwise  joins the groups that make its operands when nobody else reads them
-//   injective    the same, but behind a complex operation only a change of layout, which is then the last: it
-//   is part of
-//                the stores. What only leaves out elements (nn.crop) may stand in front of anything: it is an
-//                offset.
+//   injective    the same, but not behind a complex operation
 //   reduction    takes elementwise and injective work in front of it and elementwise work behind it
 //   opaque       stays alone
+// A target adds rules of its own (FusionRules): what may follow a layer, what is part of its stores.
 // A group has one operation whose results leave it, its last, so that no two groups can wait for each other.
 #include "tessera/transforms/nn/graph/Passes.h"
 #include "tessera/transforms/nn/graph/Rewrites.h"
-#include "tessera/transforms/nn/packed/Packed.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -25,24 +19,6 @@
 
 using namespace tessera;
 using namespace tessera::nn;
-
-bool nn::isNetwork(dfg::NodeOp node) {
-  if (node.getRank() || node.isInternal())
-    return false;
-  return node.getBody().walk([](NnOp) { return WalkResult::interrupt(); }).wasInterrupted();
-}
-
-LogicalResult nn::forEachNetwork(Operation *root, function_ref<LogicalResult(dfg::NodeOp)> rewrite) {
-  SmallVector<dfg::NodeOp> networks;
-  root->walk([&](dfg::NodeOp node) {
-    if (isNetwork(node))
-      networks.push_back(node);
-  });
-  for (dfg::NodeOp node : networks)
-    if (failed(rewrite(node)))
-      return failure();
-  return success();
-}
 
 namespace {
 
@@ -55,7 +31,8 @@ struct Group {
 
 class Partitioner {
 public:
-  Partitioner(dfg::NodeOp node, const PartitionOptions &options) : node(node), options(options), b(node) {}
+  Partitioner(dfg::NodeOp node, const PartitionOptions &options)
+      : node(node), options(options), rules(options.rules ? *options.rules : general), b(node) {}
   LogicalResult run();
 
 private:
@@ -65,10 +42,8 @@ private:
   void form();
   /// `op` may join `group` as its new last operation.
   bool mayJoin(Operation *op, const Group &group) const;
-  /// `op` multiplies what the group computes, place by place: the two run in strips.
-  bool mayFollowInStrips(Operation *op, const Group &group) const;
-  /// `op` is a pool that the group's convolution can do when it stores.
-  bool mayPool(Operation *op, const Group &group) const;
+  /// All that comes of the operation is its result in fewer bits.
+  bool leadsToNarrow(Operation *op) const;
   /// `op` makes a narrow form of what the group computes, which others read as it is: both are stored.
   bool isSecondForm(Operation *op, unsigned group);
   /// All uses of what the group computes are in `groups` or are `op`.
@@ -80,6 +55,8 @@ private:
 
   dfg::NodeOp node;
   const PartitionOptions &options;
+  const FusionRules general;
+  const FusionRules &rules;
   OpBuilder b;
   IRMapping map;
   std::vector<Group> groups;
@@ -107,24 +84,6 @@ static bool sameShape(Value a, Value b) {
   return x && y && x.getShape() == y.getShape();
 }
 
-bool Partitioner::mayFollowInStrips(Operation *op, const Group &group) const {
-  auto conv = dyn_cast<PackedConvOp>(op);
-  auto first = dyn_cast_or_null<PackedDepthwiseOp>(group.anchor);
-  if (!conv || !first || packed::findPointwise(first) != conv)
-    return false;
-  auto w = cast<RankedTensorType>(conv.getW().getType()), y = cast<RankedTensorType>(first.getY().getType());
-  // With fewer rows there are too few strips for threads; weights that are mostly zero have other ways.
-  return !conv->hasAttr(filledAttr) && w.getElementType().isF32() &&
-         4 * w.getNumElements() <= options.stripWeights && y.getDimSize(2) >= 4;
-}
-
-bool Partitioner::mayPool(Operation *op, const Group &group) const {
-  auto pool = dyn_cast<PackedPoolOp>(op);
-  return pool && isa_and_nonnull<PackedConvOp, PackedWinogradOp>(group.anchor) &&
-         cast<RankedTensorType>(pool.getX().getType()).getElementType().isF32() &&
-         llvm::none_of(group.ops, llvm::IsaPred<PackedDepthwiseOp>) && packed::findPool(group.anchor) == pool;
-}
-
 // What makes elements wider belongs to who reads them, if that can take it in: memory is for narrow ones.
 static bool widensForReaders(Operation *op) {
   auto isElementwise = [](Operation *user) {
@@ -146,21 +105,21 @@ bool Partitioner::mayJoin(Operation *op, const Group &group) const {
     return false;
   OpClass kind = classOf(op);
   Operation *last = group.ops.back();
-  bool stores = isa<HaloOp>(last) || (isa<SplitOp>(last) && !isa<HaloOp>(op));
+  bool stores = rules.storeOrder(last) && rules.storeOrder(op) <= rules.storeOrder(last);
   switch (group.kind) {
   case OpClass::Elementwise:
   case OpClass::Injective:
     if (kind == OpClass::Complex)
-      return llvm::all_of(group.ops, llvm::IsaPred<CropOp>);
+      return llvm::all_of(group.ops, [&](Operation *each) { return rules.isOffset(each); });
     return kind == OpClass::Elementwise || kind == OpClass::Injective || kind == OpClass::Reduction;
   case OpClass::Reduction:
   case OpClass::Complex:
     if (stores || widensForReaders(op))
       return false;
-    if (mayFollowInStrips(op, group) || mayPool(op, group))
+    if (rules.mayFollow(op, group.anchor, group.ops) != FusionRules::Follow::No)
       return true;
     if (kind == OpClass::Injective)
-      return isa<HaloOp, SplitOp>(op);
+      return rules.storeOrder(op) > 0;
     return kind == OpClass::Elementwise && sameShape(group.ops.back()->getResult(0), op->getResult(0));
   case OpClass::Opaque:
     return false;
@@ -168,12 +127,11 @@ bool Partitioner::mayJoin(Operation *op, const Group &group) const {
   return false;
 }
 
-// Whether all that comes of the operation is its result in fewer bits.
-static bool leadsToNarrow(Operation *op) {
+bool Partitioner::leadsToNarrow(Operation *op) const {
   for (unsigned steps = 0; steps < 4 && op->getNumResults() == 1; ++steps) {
     auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
     auto nnOp = dyn_cast<NnOp>(op);
-    if (!type || !nnOp || !(nnOp.getOpClass() == OpClass::Elementwise || isa<HaloOp, SplitOp>(op)))
+    if (!type || !nnOp || !(nnOp.getOpClass() == OpClass::Elementwise || rules.storeOrder(op)))
       return false;
     if (type.getElementType().isInteger(8) || type.getElementType().isBF16() || type.getElementType().isF16())
       return true;
@@ -249,7 +207,8 @@ void Partitioner::form() {
     for (unsigned g : joined) {
       llvm::append_range(own.ops, groups[g].ops);
       // What is part of the stores leaves the layer its place.
-      if (groups[g].anchor && (!anchors || isa<PackedPoolOp>(op))) {
+      if (groups[g].anchor && (!anchors || rules.mayFollow(&op, groups[g].anchor, groups[g].ops) ==
+                                               FusionRules::Follow::InStores)) {
         own.anchor = groups[g].anchor;
         own.kind = groups[g].kind;
       } else if (own.kind == OpClass::Elementwise && groups[g].kind == OpClass::Injective) {
@@ -401,7 +360,6 @@ struct NnPartitionPass : nn::impl::NnPartitionPassBase<NnPartitionPass> {
   void runOnOperation() override {
     PartitionOptions options;
     options.fuse = fuse;
-    options.stripWeights = stripWeights;
     if (failed(forEachNetwork(getOperation(),
                               [&](dfg::NodeOp node) { return partitionNetwork(node, options); })))
       signalPassFailure();

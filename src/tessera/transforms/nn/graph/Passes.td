@@ -27,31 +27,6 @@ def NnSimplifyPass : NnPass<"tessera-nn-simplify"> {
   }];
 }
 
-def NnLayoutPass : NnPass<"tessera-nn-layout"> {
-  let summary = "give activations blocked layouts, and weights packed ones";
-  let description = [{
-    Activations that convolutions make become N x C1 x H x W x c; elementwise operations and pools on them follow. Borders that
-    windows read are made where the activation is computed.
-
-    Before:
-    ```mlir
-    %1 = nn.conv %x, %w, %b {pads = array<i64: 1, 1, 1, 1>, …} : (tensor<?x16x8x8xf32>, …) -> tensor<?x32x8x8xf32>
-    ```
-    After:
-    ```mlir
-    %h = nn.halo %p {pads = array<i64: 1, 1, 1, 1>} : tensor<?x2x8x8x8xf32> -> tensor<?x2x10x10x8xf32>
-    %1 = nn.packed_conv %h, %w1, %b1 {…} : (tensor<?x2x10x10x8xf32>, …) -> tensor<?x4x8x8x8xf32>
-    ```
-  }];
-  let options = [Option<"lanes", "lanes", "int64_t", "8", "f32 elements of a vector register">,
-                 Option<"winograd", "winograd", "bool", "true", "allow algorithms that round differently">,
-                 Option<"bytes", "bytes", "int64_t", "0", "bytes that one step of a sum of products takes; 0 leaves integers alone">,
-                 Option<"halves", "halves", "int64_t", "0", "bf16 elements alike">,
-                 Option<"smallBytes", "small-bytes", "int64_t", "0", "the same for weights from -64 to 64; 0: no other">,
-                 Option<"tileBytes", "tile-bytes", "int64_t", "0", "bytes of channels that one product of matrices takes; 0: none">,
-                 Option<"tileHalves", "tile-halves", "int64_t", "0", "bf16 elements alike">];
-}
-
 def NnPartitionPass : NnPass<"tessera-nn-partition"> {
   let summary = "cut a flat leaf of `nn` operations into one node for each fusion group";
   let description = [{
@@ -76,9 +51,7 @@ def NnPartitionPass : NnPass<"tessera-nn-partition"> {
     %2 = dfg.node @softmax (%a = %1 : tensor<?x4xf32>) -> tensor<?x4xf32> {…}
     ```
   }];
-  let options = [Option<"fuse", "fuse", "bool", "true", "put several operations into a node">,
-                 Option<"stripWeights", "strip-weights", "int64_t", "0",
-                        "bytes of a pointwise layer's weights, at most, with which it joins a depthwise layer">];
+  let options = [Option<"fuse", "fuse", "bool", "true", "put several operations into a node">];
 }
 
 #endif

@@ -26,27 +26,29 @@ LogicalResult simplifyNetwork(dfg::NodeOp node, const Evaluator &evaluate);
 /// use of a result.
 void simplifyExtents(dfg::NodeOp node);
 
-/// What layouts are made for.
-struct LayoutOptions {
-  int64_t lanes = 8;      ///< of f32 in a vector register
-  bool winograd = true;   ///< algorithms that round differently are allowed
-  int64_t bytes = 0;      ///< unsigned times signed bytes that one step of a sum takes; 0: not worth it
-  int64_t smallBytes = 0; ///< the same where weights are small (packed::fitsPairs); 0: no other
-  int64_t halves = 0;     ///< bf16 alike
-  int64_t tileBytes = 0, tileHalves = 0; ///< channels of either that one product of matrices takes; 0: none
+/// What a target adds to the rules by which operations share a node (Partition.cpp). `group` is in the order
+/// of the program, `anchor` its layer; null when there is none.
+class FusionRules {
+public:
+  virtual ~FusionRules() = default;
+  enum class Follow {
+    No,
+    AsLayer,  ///< `op` is the group's layer from then on
+    InStores, ///< it becomes part of the layer's stores
+  };
+  /// Whether `op` may join the group behind its last operation although the classes do not say so.
+  virtual Follow mayFollow(Operation *op, Operation *anchor, ArrayRef<Operation *> group) const {
+    return Follow::No;
+  }
+  /// The operation only leaves out elements, so that it may stand in front of a layer: it is an offset.
+  virtual bool isOffset(Operation *op) const { return false; }
+  /// A layer may do so as it stores its result. Of several in one node the numbers rise; 0: it may not.
+  virtual unsigned storeOrder(Operation *op) const { return 0; }
 };
 
-/// Convolutions with the knob `split` as ones of parts in bf16, where a machine multiplies matrices of those.
-void splitLayers(dfg::NodeOp node, const LayoutOptions &options);
-
-/// Gives activations blocked layouts where that pays, and makes packed layers of those that read or write
-/// them. Weights are packed here.
-LogicalResult assignLayouts(dfg::NodeOp node, const LayoutOptions &options);
-
 struct PartitionOptions {
-  bool fuse = true; ///< several operations into a node
-  /// Bytes of a pointwise layer's weights, at most, with which it runs in strips behind a depthwise one.
-  int64_t stripWeights = 0;
+  bool fuse = true;                   ///< several operations into a node
+  const FusionRules *rules = nullptr; ///< a target's own; may be null
 };
 
 /// Cuts a network into one node for each fusion group; the leaf is erased.

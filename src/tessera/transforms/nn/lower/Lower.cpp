@@ -5,7 +5,6 @@
 #include "tessera/base/Check.h"
 #include "tessera/transforms/leaf/Rewrites.h"
 #include "tessera/transforms/nn/lower/Steady.h"
-#include "tessera/transforms/nn/packed/Packed.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -3,7 +3,6 @@
 #include "tessera/transforms/nn/lower/Support.h"
 
 #include "tessera/transforms/nn/lower/Steady.h"
-#include "tessera/transforms/nn/packed/Packed.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// See Fusion.h. A product that reads what comes of a depthwise layer place by place joins it, if its weights
+// leave room for strips in the cache, and a pool whose windows lie side by side joins a convolution. A border
+// is made as a layer stores its result, behind a split into parts if there is one.
+#include "tessera/targets/cpu/layout/Fusion.h"
+
+#include "tessera/targets/cpu/layout/Passes.h"
+#include "tessera/targets/cpu/packed/Packed.h"
+
+using namespace tessera;
+using namespace tessera::nn;
+
+// `op` multiplies what the group computes, place by place: the two run in strips.
+static bool mayFollowInStrips(Operation *op, Operation *anchor, int64_t stripWeights) {
+  auto conv = dyn_cast<PackedConvOp>(op);
+  auto first = dyn_cast_or_null<PackedDepthwiseOp>(anchor);
+  if (!conv || !first || packed::findPointwise(first) != conv)
+    return false;
+  auto w = cast<RankedTensorType>(conv.getW().getType()), y = cast<RankedTensorType>(first.getY().getType());
+  // With fewer rows there are too few strips for threads; weights that are mostly zero have other ways.
+  return !conv->hasAttr(filledAttr) && w.getElementType().isF32() && 4 * w.getNumElements() <= stripWeights &&
+         y.getDimSize(2) >= 4;
+}
+
+// `op` is a pool that the group's convolution can do when it stores.
+static bool mayPool(Operation *op, Operation *anchor, ArrayRef<Operation *> group) {
+  auto pool = dyn_cast<PackedPoolOp>(op);
+  return pool && isa_and_nonnull<PackedConvOp, PackedWinogradOp>(anchor) &&
+         cast<RankedTensorType>(pool.getX().getType()).getElementType().isF32() &&
+         llvm::none_of(group, llvm::IsaPred<PackedDepthwiseOp>) && packed::findPool(anchor) == pool;
+}
+
+FusionRules::Follow CpuFusionRules::mayFollow(Operation *op, Operation *anchor,
+                                              ArrayRef<Operation *> group) const {
+  if (mayFollowInStrips(op, anchor, stripWeights))
+    return Follow::AsLayer;
+  return mayPool(op, anchor, group) ? Follow::InStores : Follow::No;
+}
+
+bool CpuFusionRules::isOffset(Operation *op) const { return isa<CropOp>(op); }
+
+unsigned CpuFusionRules::storeOrder(Operation *op) const { return isa<HaloOp>(op) ? 2 : isa<SplitOp>(op); }
+
+namespace tessera::nn {
+#define GEN_PASS_DEF_CPUPARTITIONPASS
+#include "tessera/targets/cpu/layout/Passes.h.inc"
+} // namespace tessera::nn
+
+namespace {
+struct CpuPartitionPass : nn::impl::CpuPartitionPassBase<CpuPartitionPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    CpuFusionRules rules(stripWeights);
+    PartitionOptions options{.fuse = fuse, .rules = &rules};
+    if (failed(forEachNetwork(getOperation(),
+                              [&](dfg::NodeOp node) { return partitionNetwork(node, options); })))
+      signalPassFailure();
+  }
+};
+} // namespace
