@@ -9,9 +9,9 @@ import sys
 PAGE = """# The command line
 This page is what the commands say of themselves; `scripts/check --fix` renews it.
 
-A command succeeds with exit status 0; a mistake is one message on standard error and exit status 1. Files are written beside their
-destination and renamed, so an error or an interrupt leaves nothing half-written. A path that ends in `.tsr`, `.mlir` or `.onnx` makes `run`, `bench`,
-`eval` and `explain` start the compiler.
+A command succeeds with exit status 0; a mistake is one message on standard error and exit status 1. Files are written
+beside their destination and renamed, so an error or an interrupt leaves nothing half-written. A path that ends in
+`.tsr`, `.mlir` or `.onnx` makes `run`, `bench`, `eval` and `explain` start the compiler.
 
 | variable | meaning |
 |---|---|
