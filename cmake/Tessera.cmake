@@ -170,7 +170,7 @@ endfunction()
 function(tessera_shared_runtime)
   get_property(devices GLOBAL PROPERTY TESSERA_DEVICES)
   list(TRANSFORM devices PREPEND tessera_device_)
-  add_library(tessera_shared SHARED ${CMAKE_SOURCE_DIR}/src/tessera/runtime/Shared.cpp)
+  add_library(tessera_shared SHARED ${CMAKE_SOURCE_DIR}/src/tessera/runtime/capi/Shared.cpp)
   set_target_properties(tessera_shared PROPERTIES OUTPUT_NAME tessera VERSION ${PROJECT_VERSION}
     SOVERSION ${PROJECT_VERSION_MAJOR})
   target_include_directories(tessera_shared INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/src/include>
@@ -178,8 +178,8 @@ function(tessera_shared_runtime)
   # Everything the C interface needs is pulled in through it; the rest stays out.
   target_link_libraries(tessera_shared PRIVATE tessera_runtime tessera_devices ${devices} tessera_base)
   target_link_options(tessera_shared PRIVATE LINKER:--gc-sections
-    LINKER:--version-script=${CMAKE_SOURCE_DIR}/src/tessera/runtime/tessera.map)
-  set_property(TARGET tessera_shared APPEND PROPERTY LINK_DEPENDS ${CMAKE_SOURCE_DIR}/src/tessera/runtime/tessera.map)
+    LINKER:--version-script=${CMAKE_SOURCE_DIR}/src/tessera/runtime/capi/tessera.map)
+  set_property(TARGET tessera_shared APPEND PROPERTY LINK_DEPENDS ${CMAKE_SOURCE_DIR}/src/tessera/runtime/capi/tessera.map)
   # The compiler looks for both beside its own folder, so they have one place whatever the system's habits are.
   install(TARGETS tessera_shared EXPORT Tessera LIBRARY DESTINATION lib)
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/src/include/tessera DESTINATION include)

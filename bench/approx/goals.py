@@ -59,7 +59,7 @@ def answers(tessera, tuned, data):
 
 
 def upper_bound(lost, won, count, z):
-    """As `install` counts on it: src/tessera/tune/Statistics.h, PairedLoss::upperBound."""
+    """As `install` counts on it: src/tessera/tune/metrics/Statistics.h, PairedLoss::upperBound."""
     n, b, c = count + 2, lost + 0.5, won + 0.5
     return (b - c) / n + z * math.sqrt(max(0.0, b + c - (b - c) ** 2 / n)) / n
 

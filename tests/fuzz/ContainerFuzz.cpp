@@ -4,7 +4,7 @@
 // stop nearly every mutation, so those of the table and sections are made right first.
 #include "Fuzz.h"
 #include "tessera/base/Container.h"
-#include "tessera/runtime/Module.h"
+#include "tessera/runtime/program/Module.h"
 
 #include <cstring>
 

@@ -2,7 +2,7 @@
 //
 // Fuzzes the loader of code images. Nothing of the image is executed.
 #include "Fuzz.h"
-#include "tessera/runtime/Image.h"
+#include "tessera/runtime/program/Image.h"
 
 using namespace tessera;
 

@@ -3,8 +3,8 @@
 // Fuzzes the plan reader, and prepares accepted plans for shapes: sizes, grids and
 // arena offsets of a hostile plan must end in a message too.
 #include "Fuzz.h"
-#include "tessera/runtime/Plan.h"
-#include "tessera/runtime/Prepared.h"
+#include "tessera/runtime/plan/Plan.h"
+#include "tessera/runtime/program/Prepared.h"
 
 using namespace tessera;
 

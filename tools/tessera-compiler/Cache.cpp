@@ -10,7 +10,7 @@
 #include "tessera/base/Output.h"
 #include "tessera/base/Trust.h"
 #include "tessera/driver/Compiler.h"
-#include "tessera/runtime/Module.h"
+#include "tessera/runtime/program/Module.h"
 
 #include "tessera/frontends/heterocpp/Host.h"
 

@@ -4,7 +4,7 @@
 
 #include "tessera/base/Output.h"
 #include "tessera/driver/Calibrate.h"
-#include "tessera/tune/Feed.h"
+#include "tessera/tune/samples/Feed.h"
 
 using namespace tessera;
 using namespace tessera::cli;

@@ -12,9 +12,9 @@
 #include "tessera/driver/Knobs.h"
 #include "tessera/ir/nn/Nn.h"
 #include "tessera/transforms/nn/knobs/Knobs.h"
-#include "tessera/tune/CurveFile.h"
-#include "tessera/tune/Measurements.h"
-#include "tessera/tune/Metrics.h"
+#include "tessera/tune/curve/CurveFile.h"
+#include "tessera/tune/measure/Measurements.h"
+#include "tessera/tune/metrics/Metrics.h"
 
 #include "llvm/Support/FileSystem.h"
 #include <nlohmann/json.hpp>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "tessera/driver/Compiler.h"
-#include "tessera/tune/Measure.h"
-#include "tessera/tune/Network.h"
+#include "tessera/tune/measure/Measure.h"
+#include "tessera/tune/tuner/Network.h"
 
 namespace tessera::cli {
 

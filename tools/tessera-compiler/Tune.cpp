@@ -9,7 +9,7 @@
 #include "tessera/base/Output.h"
 #include "tessera/driver/Knobs.h"
 #include "tessera/transforms/nn/knobs/Knobs.h"
-#include "tessera/tune/CurveFile.h"
+#include "tessera/tune/curve/CurveFile.h"
 
 #include "llvm/Support/FileSystem.h"
 

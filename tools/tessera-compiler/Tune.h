@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What `tune` does with the two kinds of programs. The tuners themselves know no MLIR
-// (src/tessera/tune/Tuner.h for networks, GraphTuner.h for others); here they get what they run.
+// (src/tessera/tune/tuner/Tuner.h for networks, GraphTuner.h for others); here they get what they run.
 #pragma once
 
 #include "tessera/driver/Compiler.h"
-#include "tessera/tune/Tuner.h"
+#include "tessera/tune/tuner/Tuner.h"
 
 namespace tessera::cli {
 

@@ -4,7 +4,7 @@
 
 #include "tessera/base/Diag.h"
 #include "tessera/driver/Knobs.h"
-#include "tessera/tune/GraphTuner.h"
+#include "tessera/tune/tuner/GraphTuner.h"
 
 using namespace tessera;
 using namespace tessera::cli;

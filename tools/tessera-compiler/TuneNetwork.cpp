@@ -10,7 +10,7 @@
 #include "tessera/driver/Segments.h"
 #include "tessera/ir/nn/Nn.h"
 #include "tessera/transforms/nn/knobs/Knobs.h"
-#include "tessera/tune/Statistics.h"
+#include "tessera/tune/metrics/Statistics.h"
 
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"

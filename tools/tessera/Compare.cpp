@@ -4,9 +4,9 @@
 // first one's, and how much faster it is.
 #include "Tool.h"
 #include "tessera/base/Diag.h"
-#include "tessera/runtime/Energy.h"
-#include "tessera/runtime/Trace.h"
-#include "tessera/tune/MetricSet.h"
+#include "tessera/runtime/control/Energy.h"
+#include "tessera/runtime/trace/Trace.h"
+#include "tessera/tune/metrics/MetricSet.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "tessera/base/Dataset.h"
-#include "tessera/tune/Curve.h"
-#include "tessera/tune/Samples.h"
+#include "tessera/tune/curve/Curve.h"
+#include "tessera/tune/samples/Samples.h"
 
 namespace CLI {
 class App;

@@ -4,15 +4,15 @@
 // interval that so many samples leave.
 #include "DataOptions.h"
 #include "EvalJudged.h"
-#include "Pilot.h"
+#include "ProgramChooser.h"
 #include "Tool.h"
 #include "tessera/base/Diag.h"
 #include "tessera/base/Output.h"
-#include "tessera/runtime/Energy.h"
-#include "tessera/runtime/Trace.h"
-#include "tessera/tune/CurveFile.h"
-#include "tessera/tune/Feed.h"
-#include "tessera/tune/Statistics.h"
+#include "tessera/runtime/control/Energy.h"
+#include "tessera/runtime/trace/Trace.h"
+#include "tessera/tune/curve/CurveFile.h"
+#include "tessera/tune/metrics/Statistics.h"
+#include "tessera/tune/samples/Feed.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -41,9 +41,9 @@ struct Evaluated {
 } // namespace
 
 // Each sample once, or for so many seconds as often as that takes.
-static Result<Evaluated> evaluate(Pilot &pilot, const EvalOptions &options, const LabelledSamples &samples,
-                                  double seconds) {
-  Program &program = pilot.first();
+static Result<Evaluated> evaluate(ProgramChooser &chooser, const EvalOptions &options,
+                                  const LabelledSamples &samples, double seconds) {
+  Program &program = chooser.first();
   const ProgramPlan &plan = program.plan();
   TESSERA_ASSIGN(tune::Normalisation norm, tune::parseNormalisation(options.data.normalise));
   TESSERA_ASSIGN(tune::Feed feed, tune::Feed::match(samples.data, plan, std::move(norm)));
@@ -77,7 +77,7 @@ static Result<Evaluated> evaluate(Pilot &pilot, const EvalOptions &options, cons
         feed.batch(std::span(samples.items).subspan(static_cast<size_t>(begin), static_cast<size_t>(now))));
     std::vector<BufferRef> outputs(plan.outputs.size());
     Buffer *raw = input.get();
-    TESSERA_ASSIGN(const uint64_t taken, pilot.launch({&raw, 1}, outputs));
+    TESSERA_ASSIGN(const uint64_t taken, chooser.launch({&raw, 1}, outputs));
     result.nanoseconds += taken;
     const Work launch = workOf(program);
     work.flops += launch.flops;
@@ -106,7 +106,7 @@ lossAgainstBaseline(Program &program, const std::optional<tune::Curve> &curve, c
     return std::optional<tune::PairedLoss>();
   TESSERA_ASSIGN(std::shared_ptr<Program> exact,
                  Program::open(program.sharedModule(), curve->network, program.options()));
-  Pilot alone(exact);
+  ProgramChooser alone(exact);
   samples.items.resize(found.different);
   TESSERA_ASSIGN(Evaluated once, evaluate(alone, options, samples, /*seconds=*/0));
   std::vector<uint8_t> before(found.correct.size());
@@ -143,16 +143,16 @@ static Status evalCommand(EvalOptions &options) {
     TESSERA_ASSIGN(options.metric, tune::parseMetric(curve->metric));
   }
   TESSERA_ASSIGN(LabelledSamples samples, options.data.labelled());
-  Pilot pilot(program);
+  ProgramChooser chooser(program);
   if (!options.goal.empty()) {
-    TESSERA_ASSIGN(pilot,
-                   Pilot::create(program, options.goal, options.batch ? options.batch : 64, options.log));
+    TESSERA_ASSIGN(chooser, ProgramChooser::create(program, options.goal, options.batch ? options.batch : 64,
+                                                   options.log));
   } else if (!options.log.empty()) {
     return fail(StatusCode::InvalidArgument, "--log: without --goal there is nothing to decide");
   }
   if (options.seconds > 0 && options.goal.empty())
     return fail(StatusCode::InvalidArgument, "--seconds: without --goal each sample is looked at once");
-  TESSERA_ASSIGN(Evaluated found, evaluate(pilot, options, samples, options.seconds));
+  TESSERA_ASSIGN(Evaluated found, evaluate(chooser, options, samples, options.seconds));
   if (!options.correct.empty()) {
     const int64_t shape[] = {static_cast<int64_t>(found.correct.size())};
     TESSERA_TRY(writeNpy(options.correct, NpyType::U1, shape, std::as_bytes(std::span(found.correct))));
@@ -194,7 +194,7 @@ static Status evalCommand(EvalOptions &options) {
         formatNanoseconds(static_cast<double>(found.nanoseconds) / static_cast<double>(count)).c_str(),
         formatJoules(joules).c_str(), found.energy.source(), against);
   if (!options.json)
-    std::printf("%s", pilot.summary().c_str());
+    std::printf("%s", chooser.summary().c_str());
   if (rate < options.atLeast) {
     char text[96];
     std::snprintf(text, sizeof text, "--at-least: expected %.2f %%, but got %.2f %%", options.atLeast, rate);

@@ -6,9 +6,9 @@
 
 #include "Tool.h"
 #include "tessera/base/Diag.h"
-#include "tessera/runtime/Energy.h"
-#include "tessera/runtime/Trace.h"
-#include "tessera/tune/Judge.h"
+#include "tessera/runtime/control/Energy.h"
+#include "tessera/runtime/trace/Trace.h"
+#include "tessera/tune/metrics/Judge.h"
 
 #include <cstdio>
 #include <nlohmann/json.hpp>

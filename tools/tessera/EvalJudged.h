@@ -2,7 +2,7 @@
 #pragma once
 
 #include "DataOptions.h"
-#include "tessera/runtime/Program.h"
+#include "tessera/runtime/program/Program.h"
 
 namespace tessera::tool {
 

@@ -7,8 +7,8 @@
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
 #include "tessera/base/Json.h"
-#include "tessera/runtime/Expr.h"
-#include "tessera/runtime/Trace.h"
+#include "tessera/runtime/plan/Expr.h"
+#include "tessera/runtime/trace/Trace.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

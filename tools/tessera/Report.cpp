@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // `tessera report`: a page about a tuned program.
-#include "tessera/tune/Report.h"
+#include "tessera/tune/curve/Report.h"
 #include "Tool.h"
 #include "tessera/base/File.h"
 #include "tessera/base/Output.h"
-#include "tessera/tune/CurveFile.h"
+#include "tessera/tune/curve/CurveFile.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>

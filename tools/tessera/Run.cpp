@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // `tessera run` and `tessera bench`.
-#include "Pilot.h"
+#include "ProgramChooser.h"
 #include "Tool.h"
 #include "tessera/base/CpuInfo.h"
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
 #include "tessera/base/Output.h"
 #include "tessera/base/ThreadPool.h"
-#include "tessera/runtime/Arrays.h"
-#include "tessera/runtime/Energy.h"
-#include "tessera/runtime/Trace.h"
+#include "tessera/runtime/control/Energy.h"
+#include "tessera/runtime/memory/Arrays.h"
+#include "tessera/runtime/trace/Trace.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -113,13 +113,13 @@ struct RunOptions {
 };
 } // namespace
 
-static Status launchAll(Pilot &pilot, std::span<const BufferRef> inputs, std::vector<BufferRef> &outputs,
-                        unsigned repeat, std::vector<double> *times) {
+static Status launchAll(ProgramChooser &chooser, std::span<const BufferRef> inputs,
+                        std::vector<BufferRef> &outputs, unsigned repeat, std::vector<double> *times) {
   std::vector<Buffer *> raw;
   for (const BufferRef &buffer : inputs)
     raw.push_back(buffer.get());
   for (unsigned r = 0; r < repeat; ++r) {
-    TESSERA_ASSIGN(const uint64_t taken, pilot.launch(raw, outputs));
+    TESSERA_ASSIGN(const uint64_t taken, chooser.launch(raw, outputs));
     if (times)
       times->push_back(static_cast<double>(taken));
   }
@@ -127,15 +127,15 @@ static Status launchAll(Pilot &pilot, std::span<const BufferRef> inputs, std::ve
 }
 
 // Who runs the launches: the program, or with a goal whatever the controller picks.
-static Result<Pilot> choosePilot(const RunOptions &options, const std::shared_ptr<Program> &program,
-                                 std::span<const BufferRef> inputs) {
+static Result<ProgramChooser> choosePilot(const RunOptions &options, const std::shared_ptr<Program> &program,
+                                          std::span<const BufferRef> inputs) {
   if (options.goal.empty()) {
     if (!options.log.empty())
       return fail(StatusCode::InvalidArgument, "--log: without --goal there is nothing to decide");
-    return Pilot(program);
+    return ProgramChooser(program);
   }
   const bool hasRows = !inputs.empty() && !inputs[0]->shape().empty();
-  return Pilot::create(program, options.goal, hasRows ? inputs[0]->shape()[0] : 1, options.log);
+  return ProgramChooser::create(program, options.goal, hasRows ? inputs[0]->shape()[0] : 1, options.log);
 }
 
 static Status writeOutputs(const ProgramPlan &plan, const std::vector<std::string> &wanted,
@@ -169,8 +169,8 @@ static Status runCommand(RunOptions &options) {
   if (!options.trace.empty())
     trace::start();
   std::vector<double> times;
-  TESSERA_ASSIGN(Pilot pilot, choosePilot(options, program, inputs));
-  Status status = launchAll(pilot, inputs, outputs, options.repeat, &times);
+  TESSERA_ASSIGN(ProgramChooser chooser, choosePilot(options, program, inputs));
+  Status status = launchAll(chooser, inputs, outputs, options.repeat, &times);
   if (!options.trace.empty()) {
     trace::stop();
     TESSERA_TRY(trace::write(options.trace));
@@ -202,7 +202,7 @@ static Status runCommand(RunOptions &options) {
     }
   if (options.repeat > 1)
     std::printf("%u runs, best %s\n", options.repeat, formatNanoseconds(best).c_str());
-  std::printf("%s", pilot.summary().c_str());
+  std::printf("%s", chooser.summary().c_str());
   if (options.profile)
     std::printf("%s", profileTable(*program).c_str());
   return Status();
@@ -251,13 +251,13 @@ static Status benchCommand(BenchOptions &options) {
   TESSERA_ASSIGN(std::vector<BufferRef> inputs, options.inputs.load(plan, /*random=*/true));
   std::vector<BufferRef> outputs(plan.outputs.size());
   std::vector<double> times;
-  Pilot pilot(program);
-  TESSERA_TRY(launchAll(pilot, inputs, outputs, 3, nullptr));
+  ProgramChooser chooser(program);
+  TESSERA_TRY(launchAll(chooser, inputs, outputs, 3, nullptr));
   EnergyMeter meter;
   meter.begin();
   uint64_t begin = nowNanoseconds();
   do {
-    TESSERA_TRY(launchAll(pilot, inputs, outputs, 1, &times));
+    TESSERA_TRY(launchAll(chooser, inputs, outputs, 1, &times));
   } while (options.repeat ? times.size() < options.repeat
                           : times.size() < 1000000 &&
                                 static_cast<double>(nowNanoseconds() - begin) < options.seconds * 1e9);
@@ -268,7 +268,7 @@ static Status benchCommand(BenchOptions &options) {
   if (!energy.measured) {
     // The model wants to know the work; timed launches do not count it.
     TESSERA_ASSIGN(std::shared_ptr<Program> counted, options.open.open(true));
-    Pilot once(counted);
+    ProgramChooser once(counted);
     TESSERA_TRY(launchAll(once, inputs, outputs, 1, nullptr));
     const Work work = workOf(*counted);
     energy.joules += EnergyModel().joules(runs * work.flops, runs * work.bytes, 0, 0);

@@ -6,8 +6,8 @@
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
 #include "tessera/base/Half.h"
-#include "tessera/runtime/Arrays.h"
-#include "tessera/tune/CurveFile.h"
+#include "tessera/runtime/memory/Arrays.h"
+#include "tessera/tune/curve/CurveFile.h"
 
 #include <CLI/CLI.hpp>
 #include <charconv>

@@ -5,7 +5,7 @@
 
 #include "tessera/base/Json.h"
 #include "tessera/base/Npy.h"
-#include "tessera/runtime/Program.h"
+#include "tessera/runtime/program/Program.h"
 
 #include <functional>
 #include <map>

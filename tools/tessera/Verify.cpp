@@ -8,10 +8,10 @@
 #include "tessera/base/File.h"
 #include "tessera/base/Json.h"
 #include "tessera/base/Output.h"
-#include "tessera/tune/Claims.h"
-#include "tessera/tune/CurveFile.h"
-#include "tessera/tune/Feed.h"
-#include "tessera/tune/Judge.h"
+#include "tessera/tune/curve/Claims.h"
+#include "tessera/tune/curve/CurveFile.h"
+#include "tessera/tune/metrics/Judge.h"
+#include "tessera/tune/samples/Feed.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

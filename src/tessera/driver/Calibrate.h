@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tessera/driver/Compiler.h"
-#include "tessera/runtime/Program.h"
+#include "tessera/runtime/program/Program.h"
 
 namespace tessera {
 

@@ -8,7 +8,7 @@
 #include "tessera/ir/dfg/DfgKnobs.h"
 #include "tessera/transforms/graph/Rewrites.h"
 #include "tessera/transforms/nn/knobs/Knobs.h"
-#include "tessera/tune/CurveFile.h"
+#include "tessera/tune/curve/CurveFile.h"
 
 #include "llvm/ADT/StringSet.h"
 #include <nlohmann/json.hpp>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tessera/driver/Compiler.h"
-#include "tessera/tune/Network.h"
+#include "tessera/tune/tuner/Network.h"
 
 #include <nlohmann/json_fwd.hpp>
 

@@ -4,7 +4,7 @@
 
 #include "tessera/driver/Networks.h"
 #include "tessera/ir/nn/Nn.h"
-#include "tessera/runtime/Program.h"
+#include "tessera/runtime/program/Program.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"

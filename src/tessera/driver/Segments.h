@@ -4,7 +4,7 @@
 #pragma once
 
 #include "tessera/driver/Compiler.h"
-#include "tessera/tune/Network.h"
+#include "tessera/tune/tuner/Network.h"
 
 namespace tessera {
 

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "tessera/base/Container.h"
-#include "tessera/runtime/Module.h"
-#include "tessera/runtime/Program.h"
+#include "tessera/runtime/program/Module.h"
+#include "tessera/runtime/program/Program.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Collects the devices of all targets that were built; the list is generated.
-#include "tessera/runtime/Device.h"
+#include "tessera/runtime/device/Device.h"
 
 namespace tessera {
 

@@ -3,9 +3,9 @@
 // becomes edges.
 #pragma once
 
+#include "tessera/frontends/heterocpp/HostPlace.h"
 #include "tessera/frontends/heterocpp/Markers.h"
 #include "tessera/frontends/heterocpp/Translator.h"
-#include "tessera/frontends/heterocpp/Where.h"
 #include "tessera/ir/dfg/Dfg.h"
 
 namespace tessera::heterocpp {
@@ -23,8 +23,8 @@ struct GraphInput {
     std::shared_ptr<const GraphInput> number = nullptr;
   };
   std::vector<Extent> inner;
-  std::shared_ptr<const Where> member; ///< set when it is reached through a member of the argument
-  bool written = false;                ///< by the graph
+  std::shared_ptr<const HostPlace> member; ///< set when it is reached through a member of the argument
+  bool written = false;                    ///< by the graph
 };
 
 /// A launch of the host program.

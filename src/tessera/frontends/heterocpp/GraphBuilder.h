@@ -104,7 +104,7 @@ private:
   struct Source {
     clang::QualType element;
     std::string name;
-    std::shared_ptr<const Where> where;
+    std::shared_ptr<const HostPlace> where;
     bool isOne = false;    ///< a single structure
     bool isPacked = false; ///< gathered from several places
     std::string spoken;    ///< its name for the user

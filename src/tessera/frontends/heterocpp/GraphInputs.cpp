@@ -86,7 +86,7 @@ bool GraphBuilder::addInput(const clang::ValueDecl *decl, clang::QualType type, 
     Object *object = level.makeObject(arg, unit, decl);
     memory.push_back(object);
     memoryNames.push_back(input.name);
-    auto where = std::make_shared<Where>();
+    auto where = std::make_shared<HostPlace>();
     where->argument = listed.argument;
     where->sizeArgument = sizeArgument;
     sources[object] = {element,    input.name,         where, isOne(listed, element, launch.host, ast), false,

@@ -123,7 +123,7 @@ std::optional<MemberMemory> GraphBuilder::addMemberAt(Object *object, const Foun
     return refuse("memory of '" + element.getAsString(ast.getPrintingPolicy()) + "', which '" + name +
                       "' points to, cannot be passed to a graph",
                   "use numbers, or classes and arrays of numbers");
-  auto where = std::make_shared<Where>();
+  auto where = std::make_shared<HostPlace>();
   where->argument = source.where->argument;
   where->outer = source.where;
   where->offset = place;
@@ -172,10 +172,10 @@ std::optional<MemberMemory> GraphBuilder::addMemberAt(Object *object, const Foun
       return refuse("'" + name + "' is reached through an array of structures in an array of structures",
                     "keep what they point to in one array, and the first index of each");
     where->stride = ast.getTypeSizeInChars(source.element).getQuantity();
-    where->part = Where::Starts;
+    where->part = HostPlace::Starts;
     made.starts = add(b.getI64Type(), 8, name + ".starts");
-    where = std::make_shared<Where>(*where);
-    where->part = Where::Packed;
+    where = std::make_shared<HostPlace>(*where);
+    where->part = HostPlace::Packed;
     made.object = add(unit.type, unit.bytes, name);
     made.strideUnits = where->stride / object->unit.bytes;
     made.elementUnits = where->elementBytes / unit.bytes;
@@ -212,7 +212,7 @@ Value GraphBuilder::addNumber(Object *object, Value offset, clang::QualType type
   uint64_t place = uint64_t(*known) * object->unit.bytes;
   Value &made = numbers[{object, place}];
   if (!made) {
-    auto where = std::make_shared<Where>();
+    auto where = std::make_shared<HostPlace>();
     where->argument = from->second.where->argument;
     where->outer = from->second.where;
     where->offset = place;

@@ -165,7 +165,7 @@ void Rewriter::check(IRBuilder<> &b, Arguments argument, const HostLaunch &launc
   Function *known = Intrinsic::getOrInsertDeclaration(&module, Intrinsic::objectsize, types);
   auto one = [&](const HostInput &input, Value *needed) {
     // What is gathered has the size that it is gathered with.
-    if (input.member && input.member->part != Where::Whole)
+    if (input.member && input.member->part != HostPlace::Whole)
       return;
     Value *address = members.address(input);
     Value *size = b.CreateCall(known, {address, b.getFalse(), b.getTrue(), b.getTrue()});

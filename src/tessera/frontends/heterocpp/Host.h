@@ -3,7 +3,7 @@
 // and what a graph has taken over is cut out.
 #pragma once
 
-#include "tessera/frontends/heterocpp/Where.h"
+#include "tessera/frontends/heterocpp/HostPlace.h"
 #include "tessera/frontends/heterocpp/Word.h"
 
 #include "llvm/IR/Module.h"
@@ -26,8 +26,8 @@ struct HostInput {
   std::vector<Extent> inner; ///< the extents of memory after the first
   unsigned bits = 0;         ///< of a scalar
   bool isFloat = false, isBfloat = false, isSigned = false, isBool = false;
-  bool isFromSigned = false;           ///< whether the argument is signed, before it becomes the scalar
-  std::shared_ptr<const Where> member; ///< set when it is reached through a member of the argument
+  bool isFromSigned = false;               ///< whether the argument is signed, before it becomes the scalar
+  std::shared_ptr<const HostPlace> member; ///< set when it is reached through a member of the argument
   bool written = false;
 };
 

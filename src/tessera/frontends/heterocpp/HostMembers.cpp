@@ -10,7 +10,7 @@ Value *HostMembers::at(Value *base, uint64_t offset) {
 }
 
 // A launch under way may still write the structure that is read here.
-void HostMembers::settle(const Where &where) {
+void HostMembers::settle(const HostPlace &where) {
   if (std::exchange(settled[where.argument], true))
     return;
   FunctionCallee request = module.getOrInsertFunction(
@@ -19,23 +19,23 @@ void HostMembers::settle(const Where &where) {
                          b.CreateZExtOrTrunc(argument(*where.sizeArgument), b.getInt64Ty())});
 }
 
-Value *HostMembers::address(const Where &where) {
+Value *HostMembers::address(const HostPlace &where) {
   if (!where.outer) {
     settle(where);
     return argument(where.argument);
   }
-  if (where.part != Where::Whole)
-    return b.CreateLoad(b.getPtrTy(), at(pack(where), where.part == Where::Packed ? 0 : 16));
+  if (where.part != HostPlace::Whole)
+    return b.CreateLoad(b.getPtrTy(), at(pack(where), where.part == HostPlace::Packed ? 0 : 16));
   Value *&loaded = known[&where];
   if (!loaded)
     loaded = b.CreateLoad(b.getPtrTy(), at(address(*where.outer), where.offset));
   return loaded;
 }
 
-Value *HostMembers::bytes(const Where &where) {
+Value *HostMembers::bytes(const HostPlace &where) {
   Type *i64 = b.getInt64Ty();
-  if (where.part != Where::Whole)
-    return b.CreateLoad(i64, at(pack(where), where.part == Where::Packed ? 8 : 24));
+  if (where.part != HostPlace::Whole)
+    return b.CreateLoad(i64, at(pack(where), where.part == HostPlace::Packed ? 8 : 24));
   if (where.sizeArgument)
     return b.CreateZExtOrTrunc(argument(*where.sizeArgument), i64);
   Value *structure = address(*where.outer);
@@ -44,9 +44,9 @@ Value *HostMembers::bytes(const Where &where) {
     return b.CreateSub(b.CreatePtrToInt(end, i64), b.CreatePtrToInt(address(where), i64));
   }
   Value *sum = b.getInt64(0);
-  for (const Where::Term &term : where.count) {
+  for (const HostPlace::Term &term : where.count) {
     Value *product = b.getInt64(uint64_t(term.factor));
-    for (const Where::Number &number : term.numbers) {
+    for (const HostPlace::Number &number : term.numbers) {
       Value *v = b.CreateLoad(b.getIntNTy(number.bytes * 8), at(structure, number.offset));
       product = b.CreateMul(product, b.CreateIntCast(v, i64, number.isSigned));
     }
@@ -56,18 +56,18 @@ Value *HostMembers::bytes(const Where &where) {
   return b.CreateMul(sum, b.getInt64(where.elementBytes));
 }
 
-// The layout of the description and of the result is known to src/tessera/runtime/HeteroPack.cpp.
-Value *HostMembers::pack(const Where &where) {
+// The layout of the description and of the result is known to src/tessera/runtime/hetero/HeteroPack.cpp.
+Value *HostMembers::pack(const HostPlace &where) {
   Value *base = address(*where.outer);
   Value *&made = packs[{base, where.offset}];
   if (made)
     return made;
   SmallVector<uint64_t> words = {where.stride, where.offset, where.elementBytes,
                                  where.end.value_or(where.offset), where.count.size()};
-  for (const Where::Term &term : where.count) {
+  for (const HostPlace::Term &term : where.count) {
     words.push_back(uint64_t(term.factor));
     words.push_back(term.numbers.size());
-    for (const Where::Number &number : term.numbers) {
+    for (const HostPlace::Number &number : term.numbers) {
       words.push_back(number.offset);
       words.push_back(number.bytes);
       words.push_back(number.isSigned);
@@ -90,7 +90,7 @@ void HostMembers::finish(IRBuilder<> &behind, const std::vector<HostInput> &inpu
   for (auto &[key, made] : packs) {
     bool written = false;
     for (const HostInput &input : inputs)
-      written |= input.member && input.member->part == Where::Packed && input.written &&
+      written |= input.member && input.member->part == HostPlace::Packed && input.written &&
                  packs[{address(*input.member->outer), input.member->offset}] == made;
     behind.CreateCall(function, {made, behind.getInt1(written)});
   }

@@ -25,11 +25,11 @@ public:
   bool isPacked() const { return !packs.empty(); }
 
 private:
-  llvm::Value *address(const Where &where);
-  llvm::Value *bytes(const Where &where);
+  llvm::Value *address(const HostPlace &where);
+  llvm::Value *bytes(const HostPlace &where);
   llvm::Value *at(llvm::Value *base, uint64_t offset);
-  llvm::Value *pack(const Where &where);
-  void settle(const Where &where);
+  llvm::Value *pack(const HostPlace &where);
+  void settle(const HostPlace &where);
 
   llvm::function_ref<llvm::Value *(unsigned)> argument;
   llvm::Module &module;

@@ -78,12 +78,12 @@ const clang::FieldDecl *heterocpp::getBeginOf(const clang::FieldDecl *field) {
 }
 
 // n, rows * cols, 3 * n + 1
-static bool parseCount(llvm::StringRef text, const FoundMember &member, Where &where,
+static bool parseCount(llvm::StringRef text, const FoundMember &member, HostPlace &where,
                        const clang::ASTContext &ast, std::string &problem) {
   llvm::SmallVector<llvm::StringRef> terms, factors;
   text.split(terms, '+');
   for (llvm::StringRef term : terms) {
-    Where::Term made;
+    HostPlace::Term made;
     factors.clear();
     term.split(factors, '*');
     for (llvm::StringRef factor : factors) {
@@ -108,7 +108,7 @@ static bool parseCount(llvm::StringRef text, const FoundMember &member, Where &w
   return true;
 }
 
-bool heterocpp::readCount(const FoundMember &member, Where &where, clang::SourceLocation usedAt,
+bool heterocpp::readCount(const FoundMember &member, HostPlace &where, clang::SourceLocation usedAt,
                           const clang::ASTContext &ast, Diag &diag) {
   const clang::FieldDecl *field = member.field;
   std::string name = "'" + field->getParent()->getNameAsString() + "::" + field->getNameAsString() + "'";

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "tessera/frontends/heterocpp/Diag.h"
+#include "tessera/frontends/heterocpp/HostPlace.h"
 #include "tessera/frontends/heterocpp/Types.h"
-#include "tessera/frontends/heterocpp/Where.h"
 
 namespace tessera::heterocpp {
 
@@ -19,7 +19,7 @@ std::optional<FoundMember> findMember(clang::QualType type, uint64_t offset, con
 
 /// Fills in how many elements a pointer has, from `__hetero_count(…)` at its declaration or, for
 /// `std::vector` and `std::span`, from what the class keeps. Returns false after a diagnostic.
-bool readCount(const FoundMember &member, Where &where, clang::SourceLocation usedAt,
+bool readCount(const FoundMember &member, HostPlace &where, clang::SourceLocation usedAt,
                const clang::ASTContext &ast, Diag &diag);
 
 /// For a pointer that stands for the end of another one's elements, as in `std::vector`: that one.

@@ -278,7 +278,7 @@ void SourceUnit::addLaunch(const MarkerFinder::Found &found) {
     return;
   // What structures point to is gathered for one launch, and put back after it.
   if (launch.isStream && llvm::any_of(launch.inputs, [](const GraphInput &input) {
-        return input.member && input.member->part != Where::Whole;
+        return input.member && input.member->part != HostPlace::Whole;
       })) {
     diag.emitError(call->getBeginLoc(), "a stream cannot gather what an array of structures points to");
     diag.note(definition->getLocation(), "pass the memory itself to the graph, with its size");

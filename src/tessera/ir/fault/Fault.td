@@ -23,7 +23,7 @@ def Fault_RequireOp : Op<Fault_Dialect, "require", [
   let summary = "`value` where `ok` holds; elsewhere `instead`, and the launch fails";
   let description = [{
     `instead` is something that does no harm: the kernel goes on with it to its end. `reported` and `limit` are the numbers of the
-    message, `kind` (see `runtime/Fault.h`) and `what` its words, until `site` stands for both. It has no effect that orders it among others,
+    message, `kind` (see `runtime/plan/Fault.h`) and `what` its words, until `site` stands for both. It has no effect that orders it among others,
     and disappears with its last use; but it is not moved to where the program would not come: out of a branch, or of a loop that may not run.
   }];
   let arguments = (ins BoolLike:$ok, SignlessIntegerOrIndexLike:$value, SignlessIntegerOrIndexLike:$instead,

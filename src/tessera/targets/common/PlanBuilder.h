@@ -22,7 +22,7 @@ struct Arg {
   int index;
 };
 
-/// A place in a kernel that checks data; `kind` is a name of runtime/Fault.h.
+/// A place in a kernel that checks data; `kind` is a name of runtime/plan/Fault.h.
 struct FaultSite {
   std::string kind, what, loc;
 };

@@ -2,13 +2,13 @@
 //
 // The host's CPU as a device: its memory is the host's, its launches run on the thread
 // pool. Programs that use nothing else take the runtime's static path instead.
-#include "tessera/runtime/Device.h"
+#include "tessera/runtime/device/Device.h"
 #include "tessera/base/CpuInfo.h"
 #include "tessera/base/Diag.h"
 #include "tessera/base/ThreadPool.h"
-#include "tessera/runtime/Arena.h"
-#include "tessera/runtime/Energy.h"
-#include "tessera/runtime/Run.h"
+#include "tessera/runtime/control/Energy.h"
+#include "tessera/runtime/memory/Arena.h"
+#include "tessera/runtime/program/Run.h"
 
 #include <cstdlib>
 #include <cstring>

@@ -2,7 +2,7 @@
 //
 // The CPU as a device: memory, launches of steps and chains, scratch, and what it says
 // when memory runs out.
-#include "tessera/runtime/Device.h"
+#include "tessera/runtime/device/Device.h"
 #include "tessera/base/CpuInfo.h"
 
 #include <gtest/gtest.h>

@@ -3,8 +3,8 @@
 // The null device; see Device.h. Copy this folder to start a new target.
 #include "tessera/targets/null/Device.h"
 #include "tessera/base/Diag.h"
-#include "tessera/runtime/Arena.h"
-#include "tessera/runtime/Run.h"
+#include "tessera/runtime/memory/Arena.h"
+#include "tessera/runtime/program/Run.h"
 
 #include <charconv>
 #include <chrono>

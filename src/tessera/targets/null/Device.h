@@ -5,7 +5,7 @@
 // that coherence, scheduling and fault handling are tested without hardware.
 #pragma once
 
-#include "tessera/runtime/Device.h"
+#include "tessera/runtime/device/Device.h"
 
 #include <atomic>
 #include <deque>

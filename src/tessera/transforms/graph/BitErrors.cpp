@@ -4,7 +4,7 @@
 #include "tessera/base/Weights.h"
 #include "tessera/ir/Philox.h"
 #include "tessera/ir/dfg/DfgKnobs.h"
-#include "tessera/transforms/graph/Support.h"
+#include "tessera/transforms/graph/NodeParts.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 

@@ -3,7 +3,7 @@
 // folder.
 #pragma once
 
-#include "tessera/transforms/graph/Support.h"
+#include "tessera/transforms/graph/NodeParts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

@@ -2,7 +2,7 @@
 // See DefaultGraphScript.h.
 #include "tessera/transforms/graph/DefaultGraphScript.h"
 
-#include "tessera/transforms/graph/Support.h"
+#include "tessera/transforms/graph/NodeParts.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Removes hierarchy that is not replicated: internal nodes without a grid and calls are inlined into their
 // parents.
+#include "tessera/transforms/graph/NodeParts.h"
 #include "tessera/transforms/graph/Passes.h"
-#include "tessera/transforms/graph/Support.h"
 
 using namespace tessera;
 using namespace tessera::dfg;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Fuses a producer into its consumer: through `each` edges between equal grids for free, through whole
 // tensors by computing an element again wherever the consumer reads one.
+#include "tessera/transforms/graph/NodeParts.h"
 #include "tessera/transforms/graph/Passes.h"
-#include "tessera/transforms/graph/Support.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arithmetic in f16: a node's operands are rounded once, its body computes in f16, and twice as many lanes
 // fit a vector. Asked for by a knob; who has it is for dfg::hasKnob to say.
-#include "tessera/transforms/graph/Support.h"
+#include "tessera/transforms/graph/NodeParts.h"
 
 #include "tessera/ir/dfg/DfgKnobs.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Moves work that all instances of a leaf do alike into a node without a grid that does it once. Only dear
 // work is worth a node; cheap operations move along when they feed it or follow from it.
+#include "tessera/transforms/graph/NodeParts.h"
 #include "tessera/transforms/graph/Passes.h"
-#include "tessera/transforms/graph/Support.h"
 
 #include "llvm/ADT/SetVector.h"
 

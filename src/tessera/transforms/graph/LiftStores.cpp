@@ -2,7 +2,7 @@
 // A node that stores one element for each instance becomes one that yields them and one that stores what it
 // gets, so that knobs of yielded results are knobs of loops that write memory, as those of C++ are.
 #include "tessera/ir/dfg/DfgKnobs.h"
-#include "tessera/transforms/graph/Support.h"
+#include "tessera/transforms/graph/NodeParts.h"
 
 #include "llvm/ADT/SetVector.h"
 

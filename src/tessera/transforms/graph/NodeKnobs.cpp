@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Puts the knobs of nodes into effect, and configurations onto nodes.
 #include "tessera/ir/dfg/DfgKnobs.h"
-#include "tessera/transforms/graph/Support.h"
+#include "tessera/transforms/graph/NodeParts.h"
 
 #include "llvm/ADT/SetVector.h"
 

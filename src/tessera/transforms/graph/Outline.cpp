@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Makes hierarchy: moves nodes of one graph into a new internal node, or into a graph of their own that is
 // called.
+#include "tessera/transforms/graph/NodeParts.h"
 #include "tessera/transforms/graph/Passes.h"
-#include "tessera/transforms/graph/Support.h"
 
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/SetVector.h"

@@ -2,8 +2,8 @@
 // Gives instances memory of their own: scratch and temporary ports that each instance writes before it reads
 // become local memory; an accumulator becomes one copy for each chunk of the grid and a node that merges the
 // copies.
+#include "tessera/transforms/graph/NodeParts.h"
 #include "tessera/transforms/graph/Passes.h"
-#include "tessera/transforms/graph/Support.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Dominance.h"

@@ -2,7 +2,7 @@
 // Node skipping: in some activations of a stream a node yields what it computed last. A state counts the
 // activations, others keep the results. An approximation, asked for by a knob: `dfg.knob` on the node.
 #include "tessera/ir/dfg/DfgKnobs.h"
-#include "tessera/transforms/graph/Support.h"
+#include "tessera/transforms/graph/NodeParts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Turns grid dimensions into loops inside the leaf. Gathered results are built by inserting into a tensor,
 // reductions and folds are carried around the loops.
+#include "tessera/transforms/graph/NodeParts.h"
 #include "tessera/transforms/graph/Passes.h"
-#include "tessera/transforms/graph/Support.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 

@@ -2,8 +2,8 @@
 // Cleans a graph up: dead nodes, results and operands, copies, duplicate operands and nodes, grids of one
 // instance. What a node writes into memory that came from outside the graph is never dead.
 #include "tessera/ir/dfg/DfgKnobs.h"
+#include "tessera/transforms/graph/NodeParts.h"
 #include "tessera/transforms/graph/Passes.h"
-#include "tessera/transforms/graph/Support.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/OperationSupport.h"

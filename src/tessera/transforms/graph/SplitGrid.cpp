@@ -2,8 +2,8 @@
 // Splits a node into two over the lower and the upper part of one grid dimension: for two devices, or to
 // treat a border apart. Reductions of the two are combined by a third node; memory is threaded from the first
 // to the second.
+#include "tessera/transforms/graph/NodeParts.h"
 #include "tessera/transforms/graph/Passes.h"
-#include "tessera/transforms/graph/Support.h"
 
 using namespace tessera;
 using namespace tessera::dfg;

@@ -2,7 +2,7 @@
 // Relaxed synchronisation: in a stream the readers of a node take what it computed some activations before,
 // so that they wait for nothing of their own. An approximation, asked for by a knob: `dfg.knob` on the node.
 #include "tessera/ir/dfg/DfgKnobs.h"
-#include "tessera/transforms/graph/Support.h"
+#include "tessera/transforms/graph/NodeParts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

@@ -2,8 +2,8 @@
 // Makes a leaf a group of tiles. The group's grid counts tiles; the leaf inside runs over one tile and
 // rebuilds its ids. Tiles that are cut short at the border are possible only when no result is gathered,
 // because `tile` lays tiles of one size side by side.
+#include "tessera/transforms/graph/NodeParts.h"
 #include "tessera/transforms/graph/Passes.h"
-#include "tessera/transforms/graph/Support.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 

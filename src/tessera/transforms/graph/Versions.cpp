@@ -2,7 +2,7 @@
 // Function substitution: a node becomes one of the graphs that its author gave as versions of it. Asked for
 // by a knob: `dfg.knob` on the node.
 #include "tessera/ir/dfg/DfgKnobs.h"
-#include "tessera/transforms/graph/Support.h"
+#include "tessera/transforms/graph/NodeParts.h"
 
 using namespace tessera;
 using namespace tessera::dfg;

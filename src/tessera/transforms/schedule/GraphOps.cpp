@@ -3,8 +3,8 @@
 // refusal into a silenceable error at the script's line, with a note at the payload.
 #include "tessera/transforms/schedule/GraphOps.h"
 
+#include "tessera/transforms/graph/NodeParts.h"
 #include "tessera/transforms/graph/Rewrites.h"
-#include "tessera/transforms/graph/Support.h"
 
 #include "llvm/ADT/StringExtras.h"
 

@@ -2,7 +2,7 @@
 // See Algorithm.h.
 #include "tessera/targets/cpu/layout/Algorithm.h"
 
-#include "tessera/targets/cpu/layout/Narrow.h"
+#include "tessera/targets/cpu/layout/NarrowLayers.h"
 #include "tessera/targets/cpu/packed/Packed.h"
 #include "tessera/targets/cpu/packed/Weights.h"
 

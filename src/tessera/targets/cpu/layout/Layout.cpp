@@ -2,7 +2,7 @@
 // See Layout.h: the decision. LayoutEmit.cpp carries it out.
 #include "tessera/targets/cpu/layout/Layout.h"
 
-#include "tessera/targets/cpu/layout/Narrow.h"
+#include "tessera/targets/cpu/layout/NarrowLayers.h"
 #include "tessera/targets/cpu/packed/Packed.h"
 
 using namespace tessera;

@@ -2,7 +2,7 @@
 // Carries layouts out (Layout.h): packed layers for those that read or write blocks, weights packed, borders
 // made where an activation is computed, copies where two layouts meet.
 #include "tessera/targets/cpu/layout/Algorithm.h"
-#include "tessera/targets/cpu/layout/Narrow.h"
+#include "tessera/targets/cpu/layout/NarrowLayers.h"
 #include "tessera/targets/cpu/layout/Passes.h"
 #include "tessera/targets/cpu/layout/Sparse.h"
 #include "tessera/targets/cpu/packed/Packed.h"

@@ -3,7 +3,7 @@
 // that x w is x_h w_h + x_h w_l + x_l w_h but for 2^-16 of it. One convolution of three times the channels
 // adds them up, as products of matrices where the machine has them; elsewhere the layer stays as it is.
 #include "tessera/base/Weights.h"
-#include "tessera/targets/cpu/layout/Narrow.h"
+#include "tessera/targets/cpu/layout/NarrowLayers.h"
 #include "tessera/transforms/nn/graph/Constants.h"
 
 using namespace tessera;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a perforated convolution computed, with the rows and columns between: one pass over the result.
-#include "tessera/targets/cpu/packed/Support.h"
+#include "tessera/targets/cpu/packed/KernelBuilder.h"
 
 using namespace tessera;
 using namespace tessera::nn;

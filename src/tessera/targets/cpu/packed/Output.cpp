@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What follows a layer becomes part of its stores: class Output of Support.h.
-#include "tessera/targets/cpu/packed/Support.h"
+#include "tessera/targets/cpu/packed/KernelBuilder.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

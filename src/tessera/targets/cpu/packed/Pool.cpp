@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Windows over planes: maxima and means. Lanes are channels.
-#include "tessera/targets/cpu/packed/Support.h"
+#include "tessera/targets/cpu/packed/KernelBuilder.h"
 
 using namespace tessera;
 using namespace tessera::nn;

@@ -3,7 +3,7 @@
 // together) times a vector of weights. Only this folder's sources include this.
 #pragma once
 
-#include "tessera/targets/cpu/packed/Support.h"
+#include "tessera/targets/cpu/packed/KernelBuilder.h"
 
 namespace tessera::nn::packed {
 

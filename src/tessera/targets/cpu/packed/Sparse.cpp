@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products with weights that are mostly zero: for a few places of one block at a time, a loop over the rows
 // of weights that hold something. Each says which tap of the window it is for.
-#include "tessera/targets/cpu/packed/Support.h"
+#include "tessera/targets/cpu/packed/KernelBuilder.h"
 
 using namespace tessera;
 using namespace tessera::nn;

@@ -4,7 +4,7 @@
 // products into results at once.
 #include "tessera/targets/cpu/packed/Winograd.h"
 
-#include "tessera/targets/cpu/packed/Support.h"
+#include "tessera/targets/cpu/packed/KernelBuilder.h"
 
 using namespace tessera;
 using namespace tessera::nn;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tessera/ir/nn/Nn.h"
-#include "tessera/transforms/nn/lower/Support.h"
+#include "tessera/transforms/nn/lower/Elements.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The lowering of what computes one element from one element of each operand.
-#include "tessera/transforms/nn/lower/Support.h"
+#include "tessera/transforms/nn/lower/Elements.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 

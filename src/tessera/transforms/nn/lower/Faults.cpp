@@ -2,7 +2,7 @@
 // What operations ask of numbers that only their kernels see: indices, lengths and divisors. Each becomes a
 // `fault.require`, which gives something harmless where the number does not fit and makes the launch fail.
 #include "tessera/ir/fault/Fault.h"
-#include "tessera/transforms/nn/lower/Support.h"
+#include "tessera/transforms/nn/lower/Elements.h"
 
 using namespace tessera;
 using namespace tessera::nn;

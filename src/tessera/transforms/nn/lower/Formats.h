@@ -2,7 +2,7 @@
 // Element formats that are stored in bytes: how their bits are read and written.
 #pragma once
 
-#include "tessera/transforms/nn/lower/Support.h"
+#include "tessera/transforms/nn/lower/Elements.h"
 
 namespace tessera::nn {
 

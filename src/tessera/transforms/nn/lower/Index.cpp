@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The lowering of what computes the place an element comes from, or is taken at places that other elements
 // name. All of it is loops over the result, each element independent of the others.
-#include "tessera/transforms/nn/lower/Support.h"
+#include "tessera/transforms/nn/lower/Elements.h"
 
 using namespace tessera;
 using namespace tessera::nn;

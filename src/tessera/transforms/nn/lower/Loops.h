@@ -3,7 +3,7 @@
 // formulas on scalars that read as such, and the border around a tensor.
 #pragma once
 
-#include "tessera/transforms/nn/lower/Support.h"
+#include "tessera/transforms/nn/lower/Elements.h"
 
 namespace tessera::nn {
 

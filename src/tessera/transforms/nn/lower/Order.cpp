@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The lowering of what goes along an axis in order: prefixes, and the k best.
-#include "tessera/transforms/nn/lower/Support.h"
+#include "tessera/transforms/nn/lower/Elements.h"
 
 using namespace tessera;
 using namespace tessera::nn;

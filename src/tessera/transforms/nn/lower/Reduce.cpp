@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The lowering of reductions along axes. Half types accumulate in f32; the mean of integers accumulates in
 // i64.
-#include "tessera/transforms/nn/lower/Support.h"
+#include "tessera/transforms/nn/lower/Elements.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 

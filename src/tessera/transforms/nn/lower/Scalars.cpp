@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// See Support.h: the functions of one element. Half types compute in f32 and round once at the end; integers
+// See Elements.h: the functions of one element. Half types compute in f32 and round once at the end; integers
 // wrap; nothing is poison, whatever the operands.
 #include "tessera/ir/fault/Fault.h"
-#include "tessera/transforms/nn/lower/Support.h"
+#include "tessera/transforms/nn/lower/Elements.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 

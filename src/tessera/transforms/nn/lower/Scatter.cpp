@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The lowering of what writes to places that other elements name. Updates may meet at one place, so they run
 // in order; only sums of columns are turned around into loops over the result.
-#include "tessera/transforms/nn/lower/Support.h"
+#include "tessera/transforms/nn/lower/Elements.h"
 
 using namespace tessera;
 using namespace tessera::nn;

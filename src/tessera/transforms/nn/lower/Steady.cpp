@@ -2,7 +2,7 @@
 // See Steady.h.
 #include "tessera/transforms/nn/lower/Steady.h"
 
-#include "tessera/transforms/nn/lower/Support.h"
+#include "tessera/transforms/nn/lower/Elements.h"
 
 using namespace tessera;
 using namespace tessera::nn;

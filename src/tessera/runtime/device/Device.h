@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The run-time half of a target: memory, copies and launches. A device may do what it
+// is asked while the caller waits, or return at once with an event that it completes
+// later; queues and order are made above it (Scheduler.h).
+#pragma once
+
+#include "tessera/base/Status.h"
+#include "tessera/runtime/plan/Plan.h"
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera {
+
+/// What policies need to know about a device. Rates are estimates until something was measured.
+struct DeviceInfo {
+  std::string description;
+  bool isPretend = false; ///< No hardware: for tests. Used only when it is asked for by name.
+  uint64_t memoryBytes = 0;
+  double flopsPerSecond = 1e9;
+  double bytesPerSecond = 1e9;        ///< Of the device's own memory.
+  double copyBytesPerSecond = 1e10;   ///< To and from the host.
+  double copyLatency = 1e-6;          ///< Seconds for a copy of nothing.
+  double launchLatency = 1e-6;        ///< Seconds for a launch of nothing.
+  double joulesPerFlop = 1e-10;       ///< Energy of arithmetic…
+  double joulesPerByte = 1e-10;       ///< …of memory traffic…
+  double joulesPerCopiedByte = 1e-10; ///< …and of copies. A model, not a reading.
+};
+
+/// One step of a version, ready to run: arguments point into the device's memory.
+struct KernelLaunch {
+  std::string_view node, kernel;
+  KernelFunction function = nullptr;
+  const uint64_t *args = nullptr;
+  size_t argCount = 0;
+  int64_t grid[3] = {1, 1, 1};
+  uint64_t scratch = 0;
+  bool chain = false;
+};
+
+/// The end of something a device was asked to do.
+class Event {
+public:
+  /// One that is over already.
+  static std::shared_ptr<Event> finished(Status status);
+
+  /// By the device, once: what was asked is done, or has failed.
+  void complete(Status status);
+  /// Calls f when it is over: at once, or on the thread that completes it. One at most.
+  void then(std::function<void(Status)> f);
+  /// Blocks until it is over.
+  Status wait();
+
+private:
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool over = false;
+  Status result;
+  std::function<void(Status)> next;
+};
+using EventRef = std::shared_ptr<Event>;
+
+class Device {
+public:
+  explicit Device(std::string name) : deviceName(std::move(name)) {}
+  virtual ~Device();
+
+  /// Unique among the devices of a machine: "cpu", "null", "null1".
+  const std::string &name() const { return deviceName; }
+  virtual const DeviceInfo &info() const = 0;
+  /// True when versions for `target` run here.
+  virtual bool runs(std::string_view target) const = 0;
+  /// True when kernels work on host memory directly: nothing is ever copied for such a device.
+  virtual bool sharesHostMemory() const { return false; }
+
+  /// Memory of the device, aligned to 64.
+  virtual Result<void *> allocate(size_t bytes) = 0;
+  virtual void release(void *memory, size_t bytes) = 0;
+  /// Checked builds call this when nobody uses the memory any more though it is not released, and when it is
+  /// used again: a device for tests makes idle memory useless, so that a late use shows.
+  virtual void markIdle(void *memory, size_t bytes, bool idle) {}
+  virtual Status copyIn(void *to, const void *host, size_t bytes) = 0;
+  virtual Status copyOut(void *host, const void *from, size_t bytes) = 0;
+  /// True when copyPeer works from `other`; otherwise data goes through the host.
+  virtual bool canCopyFrom(const Device &other) const { return false; }
+  virtual Status copyPeer(void *to, Device &other, const void *from, size_t bytes);
+
+  /// Runs the steps of one node in order. After a failure the memory the node writes is undefined.
+  virtual Status launch(std::span<const KernelLaunch> steps, unsigned threads) = 0;
+
+  /// The same without waiting. All that the arguments point at stays valid until the event is over. What was
+  /// asked for earlier need not be done earlier. By default the caller waits inside.
+  virtual EventRef launchAsync(std::span<const KernelLaunch> steps, unsigned threads);
+  virtual EventRef copyInAsync(void *to, const void *host, size_t bytes);
+  virtual EventRef copyOutAsync(void *host, const void *from, size_t bytes);
+
+private:
+  std::string deviceName;
+};
+
+/// The devices of this machine, made once: the host's CPU first, then the others by name.
+std::span<Device *const> allDevices();
+/// The device called `name`, or null.
+Device *findDevice(std::string_view name);
+
+/// For tests and embedders: adds a device that findDevice and programs see from now on.
+Device &addDevice(std::unique_ptr<Device> device);
+
+/// Defined by each target's Device.cpp as createDevices_<target>, and called from a generated list.
+using DeviceFactory = std::vector<std::unique_ptr<Device>> (*)();
+
+} // namespace tessera

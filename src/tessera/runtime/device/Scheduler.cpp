@@ -1,0 +1,623 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The dynamic scheduler; see Scheduler.h.
+#include "tessera/runtime/device/Scheduler.h"
+#include "tessera/base/Check.h"
+#include "tessera/base/Diag.h"
+#include "tessera/runtime/device/Queue.h"
+#include "tessera/runtime/program/Frame.h"
+#include "tessera/runtime/trace/Trace.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+
+namespace tessera {
+
+/// One launch in flight. Lives on the stack of the launching thread, which waits for it.
+class DeviceLaunch {
+public:
+  DeviceLaunch(Scheduler &scheduler, std::span<Buffer *const> inputs, std::span<BufferRef> outputs,
+               std::span<BufferRef> states)
+      : scheduler(scheduler), program(scheduler.program), plan(program.plan()), inputs(inputs),
+        outputs(outputs), states(states), dims(plan.values.size()), roots(plan.values.size()),
+        loaded(plan.loads.size(), 0), waiting(plan.nodes.size(), 0) {}
+
+  Status run();
+
+private:
+  struct Choice {
+    Device *device = nullptr;
+    int32_t version = -1;
+    double cost = 0;
+  };
+
+  /// A node on its device: what the launch points at, until its event is over.
+  struct Running {
+    std::vector<uint64_t> args;
+    std::vector<KernelLaunch> steps;
+    std::vector<BufferRef> temps;
+    std::vector<std::pair<int32_t, DeviceUse>> memory; ///< By root: nothing moves it while the node runs.
+    EventRef event;
+    uint64_t begin = 0, moved = 0;
+    bool holds = false; ///< The device's queues count it among those that hold memory.
+    bool begun = false; ///< The kernel may have written.
+  };
+
+  const ValueInfo &value(int32_t v) const { return plan.values[static_cast<size_t>(v)]; }
+  BufferRef &rootOf(int32_t v) { return roots[static_cast<size_t>(value(v).root)]; }
+
+  Status enterSegment(int32_t segment);
+  Status makeRoot(int32_t root);
+  Status checkFaults(int32_t index);
+  void submit(int32_t node);
+  void submitTo(int32_t node, Choice choice);
+  Choice choose(int32_t node);
+  Status bringInputs(int32_t node, const Choice &choice, uint64_t &moved);
+  Status takeMemory(int32_t node, const Choice &choice, Running &running);
+  Status awaitMemory(int32_t node, const Choice &choice, Running &running);
+  Status makeSteps(int32_t node, const Choice &choice, Running &running);
+  Status execute(int32_t node, const Choice &choice, Running &running);
+  void compute(int32_t node, Choice choice, uint64_t moved);
+  void computed(int32_t node, const Choice &choice, Running &running, Status status);
+  void nodeFailed(int32_t node, const Choice &choice, Status status);
+  void nodeDone(int32_t node, Status status);
+  void work(int32_t node, int32_t version, double &flops, double &bytes) const;
+  bool hasCpuVersion(int32_t node, int32_t &version) const;
+  bool needsCopy(int32_t node, Device &device);
+
+  Scheduler &scheduler;
+  Program &program;
+  const ProgramPlan &plan;
+  std::span<Buffer *const> inputs;
+  std::span<BufferRef> outputs, states;
+  std::vector<std::span<const int64_t>> dims;
+  ExprValues exprs;
+  // Per root. Inputs are not owned: the caller keeps them alive.
+  std::vector<BufferRef> roots;
+  std::vector<int64_t> loaded;
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<int32_t> waiting; ///< Per node: unfinished nodes it needs in this segment.
+  int32_t segment = 0, left = 0, inFlight = 0;
+  Status failure;
+};
+
+Status DeviceLaunch::makeRoot(int32_t root) {
+  BufferRef &slot = roots[static_cast<size_t>(root)];
+  const ValueInfo &info = value(root);
+  if (slot || info.kind == ValueKind::Input)
+    return Status();
+  if (info.kind == ValueKind::Const) {
+    slot = scheduler.constantBuffer(root);
+    return slot ? Status() : fail(StatusCode::OutOfMemory, "cannot wrap constant ", root);
+  }
+  TESSERA_ASSIGN(std::vector<int64_t> shape, exprs.shape(info));
+  int32_t output = plan.outputOfRoot[static_cast<size_t>(root)];
+  if (output >= 0 && outputs[static_cast<size_t>(output)]) {
+    auto bytes = checkedByteSize(info.type, shape);
+    if (bytes && static_cast<size_t>(*bytes) == outputs[static_cast<size_t>(output)]->bytes()) {
+      slot = outputs[static_cast<size_t>(output)];
+      return Status();
+    }
+  }
+  TESSERA_ASSIGN(slot, Buffer::create(info.type, std::move(shape)));
+  if (info.kind == ValueKind::Fault) {
+    TESSERA_ASSIGN(std::byte * cells, slot->hostWrite());
+    std::memset(cells, 0, slot->bytes());
+  }
+  if (info.kind == ValueKind::State) {
+    TESSERA_TRY(makeRoot(value(info.init).root));
+    auto to = slot->hostWrite();
+    auto from = rootOf(info.init)->hostRead();
+    if (!to.ok() || !from.ok())
+      return to.ok() ? from.status() : to.status();
+    std::memcpy(*to, *from, slot->bytes());
+  }
+  return Status();
+}
+
+Status DeviceLaunch::enterSegment(int32_t index) {
+  for (size_t i = 0; i < plan.loads.size(); ++i) {
+    size_t e = static_cast<size_t>(plan.loads[i]);
+    if (plan.exprSegment[e] != index)
+      continue;
+    int32_t v = plan.exprs[e].a;
+    if (!rootOf(v))
+      TESSERA_TRY(makeRoot(value(v).root));
+    auto memory = rootOf(v)->hostRead();
+    if (!memory.ok())
+      return memory.status();
+    loaded[i] = loadScalar(value(v).type, *memory);
+  }
+  exprs.evaluate(plan, index, dims, loaded);
+  TESSERA_TRY(exprs.check(plan, index));
+  for (size_t i = 0; i < plan.outputs.size(); ++i) {
+    const ValueInfo &info = value(plan.outputs[i].value);
+    int32_t known = 0;
+    std::vector<int64_t> shape;
+    if (info.kind == ValueKind::Input) {
+      auto extents = dims[static_cast<size_t>(plan.outputs[i].value)];
+      shape.assign(extents.begin(), extents.end());
+    } else {
+      for (int64_t e : info.shape)
+        known = std::max(known, plan.exprSegment[static_cast<size_t>(e)]);
+      if (known == index) {
+        TESSERA_ASSIGN(shape, exprs.shape(info));
+      }
+    }
+    if (known != index)
+      continue;
+    if (!outputs[i]) {
+      TESSERA_ASSIGN(outputs[i], Buffer::create(info.type, shape));
+    }
+    TESSERA_TRY(checkOutput(plan, i, shape, *outputs[i]));
+    for (size_t in = 0; in < inputs.size(); ++in)
+      if (inputs[in] == outputs[i].get() && value(plan.outputs[i].value).root != plan.inputs[in].value)
+        return fail(StatusCode::InvalidArgument, "output '", plan.outputs[i].name,
+                    "' shares memory with input '", plan.inputs[in].name, "'; use another buffer");
+  }
+  for (int32_t s : plan.states)
+    TESSERA_TRY(makeRoot(s));
+  for (const Node &node : plan.nodes)
+    if (node.segment == index)
+      for (const std::vector<int32_t> *list : {&node.reads, &node.writes})
+        for (int32_t v : *list)
+          TESSERA_TRY(makeRoot(value(v).root));
+  return Status();
+}
+
+void DeviceLaunch::work(int32_t n, int32_t version, double &flops, double &bytes) const {
+  flops = bytes = 0;
+  bool any = false;
+  for (const Step &step : plan.nodes[static_cast<size_t>(n)].versions[static_cast<size_t>(version)].steps) {
+    any = any || step.flops >= 0 || step.bytes >= 0;
+    flops += static_cast<double>(exprs.getOr(step.flops, 0));
+    bytes += static_cast<double>(exprs.getOr(step.bytes, 0));
+  }
+  if (!any)
+    flops = bytes = -1;
+}
+
+bool DeviceLaunch::hasCpuVersion(int32_t n, int32_t &version) const {
+  const Node &node = plan.nodes[static_cast<size_t>(n)];
+  for (size_t v = 0; v < node.versions.size(); ++v)
+    if (scheduler.cpu && scheduler.cpu->runs(node.versions[v].target)) {
+      version = static_cast<int32_t>(v);
+      return true;
+    }
+  return false;
+}
+
+DeviceLaunch::Choice DeviceLaunch::choose(int32_t n) {
+  const Node &node = plan.nodes[static_cast<size_t>(n)];
+  Choice best;
+  double bestScore = 0;
+  double now = static_cast<double>(nowNanoseconds());
+  for (size_t v = 0; v < node.versions.size(); ++v)
+    for (Device *device : program.devices()) {
+      if (!program.mayRun(*device, node.versions[v].target))
+        continue;
+      double flops, bytes;
+      work(n, static_cast<int32_t>(v), flops, bytes);
+      Choice choice{device, static_cast<int32_t>(v),
+                    scheduler.cost(n, static_cast<int32_t>(v), *device, flops, bytes)};
+      if (program.options().policy == Policy::Static)
+        return choice;
+      double moved = 0, copies = 0;
+      for (int32_t r : node.reads) {
+        size_t bytesMoved = rootOf(r)->bytesToMove(*device);
+        moved += static_cast<double>(bytesMoved);
+        copies += bytesMoved != 0;
+      }
+      const DeviceInfo &info = device->info();
+      double score;
+      if (program.options().policy == Policy::Energy) {
+        score = std::max(flops, 0.0) * info.joulesPerFlop + std::max(bytes, 0.0) * info.joulesPerByte +
+                moved * info.joulesPerCopiedByte;
+        if (flops < 0)
+          score += choice.cost * 1e-9;
+      } else {
+        DeviceQueues &queues = DeviceQueues::of(*device);
+        std::lock_guard<std::mutex> lock(queues.mutex);
+        double copyNs = 1e9 * (copies * info.copyLatency + moved / info.copyBytesPerSecond);
+        score = std::max(queues.busyUntil, now + copyNs) + choice.cost;
+      }
+      if (!best.device || score < bestScore) {
+        best = choice;
+        bestScore = score;
+      }
+    }
+  return best;
+}
+
+bool DeviceLaunch::needsCopy(int32_t n, Device &device) {
+  const Node &node = plan.nodes[static_cast<size_t>(n)];
+  return std::any_of(node.reads.begin(), node.reads.end(),
+                     [&](int32_t v) { return rootOf(v)->bytesToMove(device) != 0; });
+}
+
+void DeviceLaunch::submit(int32_t n) { submitTo(n, choose(n)); }
+
+void DeviceLaunch::submitTo(int32_t n, Choice choice) {
+  ++inFlight;
+  // What the node needs should not leave the device's memory before it begins.
+  const Node &node = plan.nodes[static_cast<size_t>(n)];
+  for (const std::vector<int32_t> *list : {&node.reads, &node.writes})
+    for (int32_t v : *list)
+      rootOf(v)->want(*choice.device);
+  DeviceQueues &queues = DeviceQueues::of(*choice.device);
+  {
+    std::lock_guard<std::mutex> lock(queues.mutex);
+    double now = static_cast<double>(nowNanoseconds());
+    if (queues.inFlight++ == 0)
+      queues.busyUntil = now;
+    queues.busyUntil = std::max(queues.busyUntil, now) + choice.cost;
+  }
+  int64_t priority = int64_t(plan.nodes[static_cast<size_t>(n)].criticality) * (int64_t(1) << 32) +
+                     scheduler.rank[static_cast<size_t>(n)];
+  if (!needsCopy(n, *choice.device)) {
+    queues.compute.push(priority, [this, n, choice] { compute(n, choice, 0); });
+    return;
+  }
+  queues.copy.push(priority, [this, n, choice, priority, &queues] {
+    uint64_t moved = 0;
+    Status status;
+    {
+      trace::Scope scope(plan.nodes[static_cast<size_t>(n)].name, "copy");
+      status = bringInputs(n, choice, moved);
+    }
+    // Without room now, the node brings its inputs when it is its turn.
+    if (Running none; !status.ok() && status.code() != StatusCode::OutOfMemory)
+      computed(n, choice, none, status);
+    else
+      queues.compute.push(priority, [this, n, choice, moved] { compute(n, choice, moved); });
+  });
+}
+
+Status DeviceLaunch::bringInputs(int32_t n, const Choice &choice, uint64_t &moved) {
+  for (int32_t v : plan.nodes[static_cast<size_t>(n)].reads) {
+    moved += rootOf(v)->bytesToMove(*choice.device);
+    auto memory = rootOf(v)->deviceRead(*choice.device, /*ahead=*/true);
+    if (!memory.ok())
+      return memory.status();
+  }
+  return Status();
+}
+
+static DeviceUse *findUse(std::vector<std::pair<int32_t, DeviceUse>> &memory, int32_t root) {
+  auto it = std::ranges::find(memory, root, &std::pair<int32_t, DeviceUse>::first);
+  return it == memory.end() ? nullptr : &it->second;
+}
+
+// Has all that the node reads and writes, and its temporaries, in the device's memory.
+Status DeviceLaunch::takeMemory(int32_t n, const Choice &choice, Running &running) {
+  const Node &node = plan.nodes[static_cast<size_t>(n)];
+  const Version &version = node.versions[static_cast<size_t>(choice.version)];
+  Device &device = *choice.device;
+  int32_t fallback;
+  bool protect = !device.sharesHostMemory() && hasCpuVersion(n, fallback);
+  auto reads = [&](int32_t root) {
+    return std::any_of(node.reads.begin(), node.reads.end(),
+                       [&](int32_t v) { return value(v).root == root; });
+  };
+  running.memory.clear();
+  running.temps.clear();
+  for (int32_t v : node.writes) {
+    int32_t root = value(v).root;
+    if (findUse(running.memory, root))
+      continue;
+    TESSERA_ASSIGN(DeviceUse use,
+                   reads(root) ? rootOf(v)->deviceUpdate(device, protect) : rootOf(v)->deviceWrite(device));
+    running.memory.emplace_back(root, std::move(use));
+  }
+  for (int32_t v : node.reads) {
+    int32_t root = value(v).root;
+    if (findUse(running.memory, root))
+      continue;
+    TESSERA_ASSIGN(DeviceUse use, rootOf(v)->deviceRead(device));
+    running.memory.emplace_back(root, std::move(use));
+  }
+  for (int32_t v : version.temps) {
+    TESSERA_ASSIGN(std::vector<int64_t> shape, exprs.shape(value(v)));
+    TESSERA_ASSIGN(BufferRef temp, Buffer::create(value(v).type, std::move(shape)));
+    TESSERA_ASSIGN(DeviceUse use, temp->deviceWrite(device));
+    running.temps.push_back(std::move(temp));
+    running.memory.emplace_back(v, std::move(use));
+  }
+  return Status();
+}
+
+// What fits alone gets through: while other nodes hold memory of the device, there is something to wait for.
+Status DeviceLaunch::awaitMemory(int32_t n, const Choice &choice, Running &running) {
+  DeviceQueues &queues = DeviceQueues::of(*choice.device);
+  for (;;) {
+    const uint64_t seen = queues.releases();
+    Status status = takeMemory(n, choice, running);
+    if (status.ok()) {
+      queues.hold();
+      running.holds = true;
+      return status;
+    }
+    running.memory.clear();
+    if (status.code() != StatusCode::OutOfMemory || !queues.awaitRelease(seen))
+      return status;
+  }
+}
+
+// Fills `running` and starts the node.
+Status DeviceLaunch::execute(int32_t n, const Choice &choice, Running &running) {
+  TESSERA_TRY(awaitMemory(n, choice, running));
+  TESSERA_TRY(makeSteps(n, choice, running));
+  running.begin = nowNanoseconds();
+  running.begun = true;
+  running.event = choice.device->launchAsync(running.steps, program.threads());
+  return Status();
+}
+
+Status DeviceLaunch::makeSteps(int32_t n, const Choice &choice, Running &running) {
+  const Node &node = plan.nodes[static_cast<size_t>(n)];
+  const Version &version = node.versions[static_cast<size_t>(choice.version)];
+  std::vector<uint64_t> &args = running.args;
+  std::vector<KernelLaunch> &steps = running.steps;
+  for (const Step &step : version.steps)
+    for (const StepArg &arg : step.args) {
+      if (arg.isValue) {
+        args.push_back(reinterpret_cast<uint64_t>(findUse(running.memory, value(arg.index).root)->data()));
+        continue;
+      }
+      TESSERA_ASSIGN(int64_t number, exprs.get(arg.index));
+      args.push_back(static_cast<uint64_t>(number));
+    }
+  size_t offset = 0;
+  for (const Step &step : version.steps) {
+    KernelLaunch launch;
+    launch.node = node.name;
+    launch.kernel = step.kernel;
+    launch.function = step.function;
+    launch.args = args.data() + offset;
+    launch.argCount = step.args.size();
+    launch.chain = step.chain;
+    offset += step.args.size();
+    __int128 tasks = 1;
+    for (size_t d = 0; d < 3; ++d) {
+      TESSERA_ASSIGN(launch.grid[d], exprs.get(step.grid[d]));
+      if (launch.grid[d] < 0 || (tasks *= launch.grid[d]) > INT64_MAX)
+        return fail(StatusCode::InvalidArgument, "kernel '", step.kernel, "': grid is negative or too large");
+    }
+    if (step.scratch >= 0) {
+      TESSERA_ASSIGN(int64_t scratch, exprs.get(step.scratch));
+      if (scratch < 0 || scratch > (int64_t(1) << 40))
+        return fail(StatusCode::InvalidArgument, "kernel '", step.kernel, "': scratch of ", scratch,
+                    " bytes is not possible");
+      launch.scratch = static_cast<uint64_t>(scratch);
+    }
+    if (tasks > 0)
+      steps.push_back(launch);
+  }
+  return Status();
+}
+
+void DeviceLaunch::compute(int32_t n, Choice choice, uint64_t moved) {
+  auto running = std::make_shared<Running>();
+  running->moved = moved;
+  running->begin = nowNanoseconds();
+  if (Status status = execute(n, choice, *running); !status.ok()) {
+    computed(n, choice, *running, std::move(status));
+    return;
+  }
+  // The queue goes on with the next node while the device works on this one. The event is taken out first: it
+  // holds what it calls, and that holds `running`.
+  EventRef event = std::move(running->event);
+  event->then(
+      [this, n, choice, running](Status status) { computed(n, choice, *running, std::move(status)); });
+}
+
+void DeviceLaunch::computed(int32_t n, const Choice &choice, Running &running, Status status) {
+  const Node &node = plan.nodes[static_cast<size_t>(n)];
+  const uint64_t begin = running.begin, moved = running.moved, end = nowNanoseconds();
+  // First what became of the results, then the end of their use: in between nothing can take them away.
+  for (int32_t v : node.writes)
+    status.ok() ? rootOf(v)->commit(*choice.device) : rootOf(v)->abandon(*choice.device, running.begun);
+  running.memory.clear();
+  running.temps.clear();
+  for (const std::vector<int32_t> *list : {&node.reads, &node.writes})
+    for (int32_t v : *list)
+      rootOf(v)->unwant(*choice.device);
+  if (running.holds)
+    DeviceQueues::of(*choice.device).release();
+  if (!status.ok()) {
+    nodeFailed(n, choice, status);
+    return;
+  }
+  double flops, bytes;
+  work(n, choice.version, flops, bytes);
+  scheduler.learn(n, choice.version, *choice.device, flops, bytes, static_cast<double>(end - begin));
+  if (trace::enabled())
+    trace::record(node.name, choice.device->name(), begin, end);
+  if (Profile *profile = program.profile())
+    profile->add(n, choice.device->name(), end - begin, flops, bytes, moved);
+  {
+    DeviceQueues &queues = DeviceQueues::of(*choice.device);
+    std::lock_guard<std::mutex> lock(queues.mutex);
+    --queues.inFlight;
+  }
+  nodeDone(n, Status());
+}
+
+void DeviceLaunch::nodeFailed(int32_t n, const Choice &choice, Status status) {
+  const Node &node = plan.nodes[static_cast<size_t>(n)];
+  {
+    DeviceQueues &queues = DeviceQueues::of(*choice.device);
+    std::lock_guard<std::mutex> lock(queues.mutex);
+    --queues.inFlight;
+  }
+  int32_t version;
+  if (!choice.device->sharesHostMemory() && hasCpuVersion(n, version)) {
+    if (Profile *profile = program.profile())
+      profile->addRetry(n);
+    std::lock_guard<std::mutex> lock(mutex);
+    if (failure.ok()) {
+      submitTo(n, {scheduler.cpu, version, 1e4});
+      --inFlight; // This attempt is over.
+      return;
+    }
+  }
+  nodeDone(
+      n, status.withContext(concat("node '", node.name, "' failed on device '", choice.device->name(), "'")));
+}
+
+void DeviceLaunch::nodeDone(int32_t n, Status status) {
+  std::lock_guard<std::mutex> lock(mutex);
+  --inFlight;
+  --left;
+  if (!status.ok() && failure.ok())
+    failure = std::move(status);
+  if (failure.ok())
+    for (int32_t successor : plan.nodes[static_cast<size_t>(n)].successors)
+      if (plan.nodes[static_cast<size_t>(successor)].segment == segment &&
+          --waiting[static_cast<size_t>(successor)] == 0)
+        submit(successor);
+  // Notified under the lock: the launch lives on the waiting thread's stack.
+  if (inFlight == 0 && (left == 0 || !failure.ok()))
+    changed.notify_all();
+}
+
+// What kernels have found wrong with their data; it says nothing against a device, so nothing is tried again.
+Status DeviceLaunch::checkFaults(int32_t index) {
+  for (const Node &node : plan.nodes)
+    if (node.segment == index)
+      for (const Version &version : node.versions)
+        for (const Step &step : version.steps)
+          if (step.faults >= 0) {
+            TESSERA_ASSIGN(std::byte * cells, rootOf(step.faults)->hostRead());
+            TESSERA_TRY(readFaults(node, step.sites, cells));
+          }
+  return Status();
+}
+
+Status DeviceLaunch::run() {
+  if (inputs.size() != plan.inputs.size() || outputs.size() != plan.outputs.size())
+    return fail(StatusCode::InvalidArgument, "program '", plan.name, "' has ", plan.inputs.size(),
+                " inputs and ", plan.outputs.size(), " outputs, but got ", inputs.size(), " and ",
+                outputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    TESSERA_TRY(checkInput(plan, i, inputs[i]));
+    size_t v = static_cast<size_t>(plan.inputs[i].value);
+    dims[v] = inputs[i]->shape();
+    roots[v] = BufferRef(BufferRef(), inputs[i]);
+  }
+  for (size_t i = 0; i < states.size(); ++i)
+    roots[static_cast<size_t>(plan.states[i])] = states[i];
+  for (int32_t s = 0; s < plan.segments; ++s) {
+    TESSERA_TRY(enterSegment(s));
+    std::unique_lock<std::mutex> lock(mutex);
+    segment = s;
+    std::vector<int32_t> ready;
+    for (size_t n = 0; n < plan.nodes.size(); ++n) {
+      const Node &node = plan.nodes[n];
+      if (node.segment != s)
+        continue;
+      ++left;
+      waiting[n] =
+          static_cast<int32_t>(std::count_if(node.needs.begin(), node.needs.end(), [&](int32_t need) {
+            return plan.nodes[static_cast<size_t>(need)].segment == s;
+          }));
+      if (waiting[n] == 0)
+        ready.push_back(static_cast<int32_t>(n));
+    }
+    std::sort(ready.begin(), ready.end(), [&](int32_t a, int32_t b) {
+      const Node &x = plan.nodes[static_cast<size_t>(a)], &y = plan.nodes[static_cast<size_t>(b)];
+      if (x.criticality != y.criticality)
+        return x.criticality > y.criticality;
+      int32_t rankA = scheduler.rank[static_cast<size_t>(a)], rankB = scheduler.rank[static_cast<size_t>(b)];
+      return rankA != rankB ? rankA > rankB : a < b;
+    });
+    for (int32_t n : ready)
+      submit(n);
+    changed.wait(lock, [&] { return inFlight == 0 && (left == 0 || !failure.ok()); });
+    if (!failure.ok())
+      return failure;
+    TESSERA_TRY(checkFaults(s));
+  }
+  for (size_t i = 0; i < states.size(); ++i) {
+    states[i] = roots[static_cast<size_t>(plan.states[i])];
+    BufferRef &next = rootOf(value(plan.states[i]).next);
+    if (next == states[i])
+      continue;
+    auto from = next->hostRead();
+    auto to = states[i]->hostWrite();
+    if (!from.ok() || !to.ok())
+      return from.ok() ? to.status() : from.status();
+    std::memcpy(*to, *from, states[i]->bytes());
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    int32_t v = plan.outputs[i].value;
+    TESSERA_TRY(makeRoot(value(v).root));
+    BufferRef &root = rootOf(v);
+    if (root.get() == outputs[i].get())
+      continue;
+    auto from = root->hostRead();
+    auto to = outputs[i]->hostWrite();
+    if (!from.ok() || !to.ok())
+      return from.ok() ? to.status() : from.status();
+    std::memmove(*to, *from, outputs[i]->bytes());
+  }
+  return Status();
+}
+
+Scheduler::Scheduler(Program &program) : program(program), rank(program.plan().nodes.size(), 0) {
+  for (Device *device : allDevices())
+    if (device->sharesHostMemory() && !cpu)
+      cpu = device;
+  const auto &nodes = program.plan().nodes;
+  for (size_t n = nodes.size(); n-- > 0;)
+    for (int32_t successor : nodes[n].successors)
+      rank[n] = std::max(rank[n], rank[static_cast<size_t>(successor)] + 1);
+}
+
+double Scheduler::cost(int32_t node, int32_t version, Device &device, double flops, double bytes) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    auto it = measured.find({node, version, &device, flops + bytes});
+    if (it != measured.end())
+      return it->second;
+  }
+  const DeviceInfo &info = device.info();
+  if (flops >= 0 || bytes >= 0)
+    return 1e9 * (info.launchLatency + std::max(std::max(flops, 0.0) / info.flopsPerSecond,
+                                                std::max(bytes, 0.0) / info.bytesPerSecond));
+  double hint = program.plan().nodes[static_cast<size_t>(node)].cost; // Microseconds; 0 when there is none.
+  return 1e9 * info.launchLatency + (hint > 0 ? hint * 1e3 : 1e4);
+}
+
+void Scheduler::learn(int32_t node, int32_t version, Device &device, double flops, double bytes, double ns) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (measured.size() > 65536)
+    measured.clear();
+  auto [it, added] = measured.try_emplace({node, version, &device, flops + bytes}, ns);
+  // A slow outlier must not scare the policy away for good, a fast one is true.
+  if (!added)
+    it->second = ns < it->second ? ns : it->second + (ns - it->second) * 0.25;
+}
+
+BufferRef Scheduler::constantBuffer(int32_t v) {
+  std::lock_guard<std::mutex> lock(mutex);
+  BufferRef &buffer = constants[v];
+  if (!buffer) {
+    const ValueInfo &info = program.plan().values[static_cast<size_t>(v)];
+    auto made = Buffer::wrap(ElementType::I8, {static_cast<int64_t>(info.bytes)},
+                             const_cast<std::byte *>(program.constant(v)), /*readOnly=*/true);
+    if (made.ok())
+      buffer = made.take();
+  }
+  return buffer;
+}
+
+Status Scheduler::launch(std::span<Buffer *const> inputs, std::span<BufferRef> outputs,
+                         std::span<BufferRef> states) {
+  return DeviceLaunch(*this, inputs, outputs, states).run();
+}
+
+} // namespace tessera

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Launches over several devices: each ready node gets a version and a device from the
+// policy, its inputs are brought there, and it runs on the device's queue. A node that
+// fails on a device is run again on the CPU when it has a version for it.
+#pragma once
+
+#include "tessera/runtime/memory/Buffer.h"
+#include "tessera/runtime/program/Program.h"
+
+#include <map>
+#include <mutex>
+#include <span>
+#include <tuple>
+#include <vector>
+
+namespace tessera {
+
+class Scheduler {
+public:
+  explicit Scheduler(Program &program);
+
+  /// As Program::launch. Outputs stay where they were computed until the host reads them.
+  /// `states`, one for each state of the plan, are kept from launch to launch by a stream: null ones are made
+  /// and filled from `init`; afterwards each has the content of its `next`. Without them states are the
+  /// launch's own.
+  Status launch(std::span<Buffer *const> inputs, std::span<BufferRef> outputs,
+                std::span<BufferRef> states = {});
+
+private:
+  friend class DeviceLaunch;
+  /// Nanoseconds of a node's version on a device: measured for this amount of work, or estimated.
+  double cost(int32_t node, int32_t version, Device &device, double flops, double bytes);
+  void learn(int32_t node, int32_t version, Device &device, double flops, double bytes, double ns);
+  BufferRef constantBuffer(int32_t value);
+
+  Program &program;
+  Device *cpu = nullptr;
+  std::vector<int32_t> rank; ///< Per node: length of the longest path to the end.
+  std::mutex mutex;
+  std::map<std::tuple<int32_t, int32_t, Device *, double>, double> measured;
+  std::map<int32_t, BufferRef> constants;
+};
+
+} // namespace tessera
