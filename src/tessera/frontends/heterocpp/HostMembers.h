@@ -36,7 +36,7 @@ private:
   llvm::IRBuilder<> &b;
   /// By the address of the structures and the place of the pointer in them.
   std::map<std::pair<llvm::Value *, uint64_t>, llvm::Value *> packs;
-  std::map<const Where *, llvm::Value *> known;
+  std::map<const HostPlace *, llvm::Value *> known;
   std::map<unsigned, bool> settled;
 };
 
