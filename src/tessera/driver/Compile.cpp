@@ -51,6 +51,12 @@ Session::Session(bool verbose) : sourceMgr(std::make_shared<llvm::SourceMgr>()) 
                    bufferization::BufferizationDialect, fault::FaultDialect, func::FuncDialect,
                    linalg::LinalgDialect, LLVM::LLVMDialect, memref::MemRefDialect, scf::SCFDialect,
                    tensor::TensorDialect, transform::TransformDialect, vector::VectorDialect>();
+  for (const std::string &name : getTargetNames()) {
+    DialectRegistry own;
+    findTarget(name)->registerDialects(own);
+    for (StringRef dialect : own.getDialectNames())
+      ctx->getOrLoadDialect(dialect);
+  }
   handler = std::make_unique<SourceMgrDiagnosticHandler>(*sourceMgr, ctx.get());
   // A message about a whole file or option has no place to show; "<unknown>:0" in front of it would help
   // nobody.

@@ -6,6 +6,7 @@
 #include "tessera/driver/InPlace.h"
 #include "tessera/ir/nn/Nn.h"
 #include "tessera/targets/common/Work.h"
+#include "tessera/targets/cpu/ir/CpuOps.h"
 #include "tessera/transforms/nn/lower/Lower.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -234,7 +235,7 @@ static std::string layoutOf(dfg::NodeOp node) {
   std::string layout;
   node.getBody().walk([&](nn::NnOp op) {
     auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
-    if (type && type.getRank() == 5 && nn::isPacked(op) && !isa<nn::HaloOp, nn::CropOp, nn::SplitOp>(op))
+    if (type && type.getRank() == 5 && nn::isPacked(op) && !isa<cpu::HaloOp, cpu::CropOp, nn::SplitOp>(op))
       layout = "NCHW" + std::to_string(type.getDimSize(4)) + "c";
   });
   return layout;

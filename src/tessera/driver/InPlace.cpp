@@ -16,7 +16,7 @@ static bool isElementwise(linalg::GenericOp op) {
 
 // Products of narrow elements may run by tiles, of which the last computes places of the one before again.
 static bool isNarrow(Operation &op) {
-  return isa<nn::PackedConvOp, nn::PackedMatmulOp>(op) &&
+  return isa<cpu::PackedConvOp, cpu::PackedMatmulOp>(op) &&
          getElementTypeOrSelf(op.getOperand(0)) != getElementTypeOrSelf(op.getResult(0));
 }
 
@@ -55,10 +55,10 @@ static bool keepsPlaces(Value v, Value result) {
     if (auto generic = dyn_cast<linalg::GenericOp>(user)) {
       if (!generic.isDpsInput(use) || !generic.getMatchingIndexingMap(use).isIdentity())
         return false;
-    } else if (auto crop = dyn_cast<nn::CropOp>(user)) {
+    } else if (auto crop = dyn_cast<cpu::CropOp>(user)) {
       for (auto [m, pad] : llvm::zip(missing, crop.getPads()))
         m += pad;
-    } else if (auto halo = dyn_cast<nn::HaloOp>(user)) {
+    } else if (auto halo = dyn_cast<cpu::HaloOp>(user)) {
       for (auto [m, pad] : llvm::zip(missing, halo.getPads()))
         m -= pad;
     } else if (!isa<tensor::CastOp>(user)) {

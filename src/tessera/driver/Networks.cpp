@@ -29,40 +29,40 @@ LogicalResult tessera::simplifyNetworks(ModuleOp module) {
                             [](dfg::NodeOp node) { return nn::simplifyNetwork(node, evaluateByOracle); });
 }
 
-nn::LayoutOptions tessera::layoutOptions(const InstallOptions &options) {
-  nn::LayoutOptions layout;
+cpu::LayoutOptions tessera::layoutOptions(const InstallOptions &options) {
+  cpu::LayoutOptions layout;
   TargetInfo info = findTarget("cpu")->info(options.target);
   layout.lanes = std::max(4u, info.vectorBytes / 4);
-  if (std::optional<nn::packed::Dot> dot = nn::packed::parseDot(info.dotBytes)) {
-    layout.bytes = nn::packed::stepOf(*dot);
-    if (*dot == nn::packed::Dot::MaddBytes) {
-      layout.bytes = nn::packed::stepOf(nn::packed::Dot::Madd);
-      layout.smallBytes = nn::packed::stepOf(*dot);
+  if (std::optional<cpu::packed::Dot> dot = cpu::packed::parseDot(info.dotBytes)) {
+    layout.bytes = cpu::packed::stepOf(*dot);
+    if (*dot == cpu::packed::Dot::MaddBytes) {
+      layout.bytes = cpu::packed::stepOf(cpu::packed::Dot::Madd);
+      layout.smallBytes = cpu::packed::stepOf(*dot);
     }
-    layout.tileBytes = nn::packed::channelsOf(*dot);
+    layout.tileBytes = cpu::packed::channelsOf(*dot);
   }
   // Without an instruction for them bf16 is fastest as f32.
-  if (std::optional<nn::packed::Dot> dot = nn::packed::parseDot(info.dotHalves);
-      dot && *dot != nn::packed::Dot::Plain) {
-    layout.halves = nn::packed::stepOf(*dot);
-    layout.tileHalves = nn::packed::channelsOf(*dot);
+  if (std::optional<cpu::packed::Dot> dot = cpu::packed::parseDot(info.dotHalves);
+      dot && *dot != cpu::packed::Dot::Plain) {
+    layout.halves = cpu::packed::stepOf(*dot);
+    layout.tileHalves = cpu::packed::channelsOf(*dot);
   }
   layout.winograd = !options.target.strict;
   return layout;
 }
 
 LogicalResult tessera::prepareNetworks(ModuleOp module, const InstallOptions &options) {
-  nn::LayoutOptions layout = layoutOptions(options);
+  cpu::LayoutOptions layout = layoutOptions(options);
   // Packed layers are the CPU's.
   bool host = llvm::all_of(options.targets, [](const std::string &name) {
     return name == "cpu" || findTarget(name)->runsHostCode();
   });
-  nn::CpuFusionRules rules(int64_t(findTarget("cpu")->info(options.target).l2 / 2));
+  cpu::CpuFusionRules rules(int64_t(findTarget("cpu")->info(options.target).l2 / 2));
   nn::PartitionOptions partition{.fuse = options.fusion, .rules = &rules};
   return nn::forEachNetwork(module, [&](dfg::NodeOp node) {
     if (failed(nn::applyKnobs(node)))
       return failure();
-    if (host && options.layout && failed(nn::assignLayouts(node, layout)))
+    if (host && options.layout && failed(cpu::assignLayouts(node, layout)))
       return failure();
     return nn::partitionNetwork(node, partition);
   });

@@ -11,7 +11,7 @@ namespace tessera {
 LogicalResult simplifyNetworks(ModuleOp module);
 
 /// What layouts are made for, on the machine of these options.
-nn::LayoutOptions layoutOptions(const InstallOptions &options);
+cpu::LayoutOptions layoutOptions(const InstallOptions &options);
 
 /// Before the graph is scheduled: chooses layouts and cuts each network into nodes.
 LogicalResult prepareNetworks(ModuleOp module, const InstallOptions &options);

@@ -34,13 +34,13 @@ namespace {
 
 /// What a layer is made into.
 struct Form {
-  std::optional<nn::Algorithm> algorithm; ///< none: as it is, a layer that has only one
-  bool sparse = false;                    ///< without the zeros among its weights
+  std::optional<cpu::Algorithm> algorithm; ///< none: as it is, a layer that has only one
+  bool sparse = false;                     ///< without the zeros among its weights
 };
 
 struct Candidate {
   Form form;
-  nn::packed::Tiles tiles;
+  cpu::packed::Tiles tiles;
   std::string text; ///< names it in caches and reports
 };
 
@@ -78,8 +78,8 @@ private:
 
   Session &session;
   InstallOptions options;
-  nn::LayoutOptions layout;
-  nn::packed::Machine machine;
+  cpu::LayoutOptions layout;
+  cpu::packed::Machine machine;
   MeasureOptions how;
   MeasureCache cache;
   SmallVector<Operation *> numbered;   ///< by nn.layer
@@ -89,11 +89,11 @@ private:
 
 } // namespace
 
-static std::string textOf(const Form &form, const nn::packed::Tiles &t) {
-  std::string name = form.sparse      ? nn::sparseName.str()
-                     : form.algorithm ? nn::nameOf(*form.algorithm).str()
+static std::string textOf(const Form &form, const cpu::packed::Tiles &t) {
+  std::string name = form.sparse      ? cpu::sparseName.str()
+                     : form.algorithm ? cpu::nameOf(*form.algorithm).str()
                                       : "product";
-  return name + nn::packed::spellNumbers(t);
+  return name + cpu::packed::spellNumbers(t);
 }
 
 // The layer in a program that was made from it.
@@ -169,13 +169,13 @@ Operation *Portfolio::make(const Layer &layer, const Form &form, Portable &progr
   program.module = cast<ModuleOp>((*layer.part)->clone());
   Operation *op = findLayer(*program.module);
   auto conv = dyn_cast<nn::ConvOp>(layer.op);
-  if (!form.sparse && (!conv || !form.algorithm || *form.algorithm == nn::algorithmOf(conv, layout)))
+  if (!form.sparse && (!conv || !form.algorithm || *form.algorithm == cpu::algorithmOf(conv, layout)))
     return op;
   OpBuilder b(op);
-  auto emit = [&](nn::Algorithm algorithm, bool contents) {
-    return nn::emitConv(b, conv, op->getOperand(0), op->getNumOperands() > 2 ? op->getOperand(2) : Value(),
-                        cast<RankedTensorType>(op->getResult(0).getType()).getShape().back(), algorithm,
-                        contents);
+  auto emit = [&](cpu::Algorithm algorithm, bool contents) {
+    return cpu::emitConv(b, conv, op->getOperand(0), op->getNumOperands() > 2 ? op->getOperand(2) : Value(),
+                         cast<RankedTensorType>(op->getResult(0).getType()).getShape().back(), algorithm,
+                         contents);
   };
   auto erase = [](Operation *layer) {
     Operation *weights = layer->getOperand(1).getDefiningOp();
@@ -184,12 +184,12 @@ Operation *Portfolio::make(const Layer &layer, const Form &form, Portable &progr
       weights->erase();
   };
   Value y;
-  if (form.sparse && isa<nn::PackedWinogradOp>(op)) {
-    Operation *direct = emit(nn::Algorithm::Direct, /*contents=*/true).getDefiningOp();
-    y = nn::emitSparse(b, direct);
+  if (form.sparse && isa<cpu::PackedWinogradOp>(op)) {
+    Operation *direct = emit(cpu::Algorithm::Direct, /*contents=*/true).getDefiningOp();
+    y = cpu::emitSparse(b, direct);
     erase(direct);
   } else {
-    y = form.sparse ? nn::emitSparse(b, op) : emit(*form.algorithm, /*contents=*/false);
+    y = form.sparse ? cpu::emitSparse(b, op) : emit(*form.algorithm, /*contents=*/false);
   }
   op->getResult(0).replaceAllUsesWith(y);
   erase(op);
@@ -200,7 +200,7 @@ SmallVector<Candidate> Portfolio::candidatesOf(const Layer &layer, const Form &f
   Portable program;
   Operation *op = make(layer, form, program);
   SmallVector<Candidate> candidates;
-  for (const nn::packed::Tiles &tiles : nn::packed::tileCandidates(op, machine))
+  for (const cpu::packed::Tiles &tiles : cpu::packed::tileCandidates(op, machine))
     if (candidates.size() <= mostTiles)
       candidates.push_back({form, tiles, textOf(form, tiles)});
   return candidates;
@@ -212,7 +212,7 @@ Result<std::vector<Measured>> Portfolio::measure(const Layer &layer, ArrayRef<Ca
   std::vector<Portable> programs;
   for (auto [i, candidate] : llvm::enumerate(candidates)) {
     programs.emplace_back();
-    nn::packed::setTiles(make(layer, candidate.form, programs.back()), candidate.tiles);
+    cpu::packed::setTiles(make(layer, candidate.form, programs.back()), candidate.tiles);
     for (auto graph : programs.back().module->getOps<dfg::GraphOp>())
       graph.setSymName("c" + std::to_string(i));
   }
@@ -250,8 +250,8 @@ void Portfolio::mark(const Layer &layer, const Candidate &choice) {
     if (form.sparse || form.algorithm)
       op->setAttr(nn::algorithmAttr,
                   StringAttr::get(op->getContext(),
-                                  form.sparse ? StringRef(nn::sparseName) : nn::nameOf(*form.algorithm)));
-    nn::packed::setTiles(op, choice.tiles);
+                                  form.sparse ? StringRef(cpu::sparseName) : cpu::nameOf(*form.algorithm)));
+    cpu::packed::setTiles(op, choice.tiles);
   }
 }
 
@@ -264,10 +264,10 @@ static Json jsonOf(ArrayRef<Measured> measured) {
 
 // The algorithms that are worth measuring, the default first. Where many tiles share the transformed weights,
 // nothing comes near the larger one.
-static SmallVector<nn::Algorithm> algorithmsOf(nn::ConvOp conv, const nn::LayoutOptions &layout) {
-  SmallVector<nn::Algorithm> algorithms = nn::algorithmsFor(conv, layout);
+static SmallVector<cpu::Algorithm> algorithmsOf(nn::ConvOp conv, const cpu::LayoutOptions &layout) {
+  SmallVector<cpu::Algorithm> algorithms = cpu::algorithmsFor(conv, layout);
   ArrayRef<int64_t> y = cast<RankedTensorType>(conv.getY().getType()).getShape();
-  if (algorithms.front() == nn::Algorithm::Winograd4 && y[2] * y[3] >= 256 &&
+  if (algorithms.front() == cpu::Algorithm::Winograd4 && y[2] * y[3] >= 256 &&
       cast<RankedTensorType>(conv.getW().getType()).getDimSize(1) >= 64)
     algorithms.truncate(1);
   return algorithms;
@@ -279,7 +279,7 @@ Json Portfolio::decide(const Layer &layer) {
   Operation *made = findLayer(*layer.part);
   bool narrow = getElementTypeOrSelf(made->getOperand(0)) != getElementTypeOrSelf(made->getResult(0));
   if (auto conv = dyn_cast<nn::ConvOp>(layer.op); conv && !narrow)
-    for (nn::Algorithm algorithm : algorithmsOf(conv, layout))
+    for (cpu::Algorithm algorithm : algorithmsOf(conv, layout))
       byAlgorithm.push_back(candidatesOf(layer, {algorithm}));
   else
     byAlgorithm.push_back(candidatesOf(layer, {}));

@@ -2,6 +2,8 @@
 // Decodes regions and runs them. What single operations do is in the files of their families.
 #include "tessera/oracle/Interpreter.h"
 
+#include "tessera/oracle/Meaning.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/SymbolTable.h"
 
@@ -38,6 +40,19 @@ Operation *Interpreter::lookup(Operation *from, SymbolRefAttr symbol) {
 
 static LogicalResult runUnknown(Exec &x, const Inst &inst) {
   return x.error(inst, "has no meaning in the oracle");
+}
+
+// A target's dialect brings its meaning along, the first time that one of its operations is met.
+Handler Interpreter::findHandler(Operation &op) {
+  StringRef name = op.getName().getStringRef();
+  if (Handler handler = table.lookup(name))
+    return handler;
+  Dialect *dialect = op.getDialect();
+  auto *meaning = dialect ? dialect->getRegisteredInterface<Meaning>() : nullptr;
+  if (!meaning)
+    return nullptr;
+  meaning->addTo(table);
+  return table.lookup(name);
 }
 
 static uint32_t slotOf(Code &code, llvm::DenseMap<Value, uint32_t> &slots, Value value) {
@@ -88,7 +103,7 @@ void Interpreter::decodeInst(Code &code, Operation &op, Inst &inst, llvm::DenseM
   inst.isTerminator = op.hasTrait<OpTrait::IsTerminator>();
   for (Block *successor : op.getSuccessors())
     inst.successors.push_back(blocks.lookup(successor));
-  inst.handler = table.lookup(op.getName().getStringRef());
+  inst.handler = findHandler(op);
   if (!inst.handler && isa<linalg::LinalgOp>(op))
     inst.handler = runStructured;
   if (!inst.handler)

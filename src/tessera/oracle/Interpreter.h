@@ -229,6 +229,7 @@ public:
   llvm::DenseMap<Operation *, Val> globals;
 
 private:
+  Handler findHandler(Operation &op);
   void decodeRegion(Code &code, Region &region, CodeRegion &result, llvm::DenseMap<Value, uint32_t> &slots);
   void decodeInst(Code &code, Operation &op, Inst &inst, llvm::DenseMap<Value, uint32_t> &slots,
                   llvm::DenseMap<Block *, const CodeBlock *> &blocks);

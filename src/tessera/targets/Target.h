@@ -17,7 +17,7 @@ struct TargetInfo {
   std::vector<std::string> features; ///< that a machine must have to run the code
   unsigned vectorBytes = 16;         ///< of one vector register
   unsigned registers = 16;           ///< vector registers
-  std::string dotBytes = "plain", dotHalves = "plain"; ///< what multiplies narrow elements (nn::packed::Dot)
+  std::string dotBytes = "plain", dotHalves = "plain"; ///< what multiplies narrow elements (cpu::packed::Dot)
   uint64_t l1 = 32 << 10, l2 = 1 << 20, l3 = 0;
   bool measured = true; ///< false when figures of this target come from a model
 };

@@ -10,7 +10,6 @@ include "tessera/ir/nn/NnWindow.td"
 include "tessera/ir/nn/NnNorm.td"
 include "tessera/ir/nn/NnMove.td"
 include "tessera/ir/nn/NnSequence.td"
-include "tessera/ir/nn/NnPacked.td"
 include "tessera/ir/nn/NnApprox.td"
 
 #endif

@@ -93,18 +93,19 @@ defvar Nn_OwnKnobs = "bool hasKnob(const ::tessera::Knob &knob);\ndouble getKnob
                      "::mlir::Value getRangedOperand();\n::mlir::Value getWeights();\n";
 
 // An operation of the family `opClass`.
-class Nn_Base<string mnemonic, string opClass, list<Trait> traits, string declarations>
-    : Op<Nn_Dialect, mnemonic, !listconcat([Pure, Nn_OpInterface], traits)> {
+class Nn_Base<string mnemonic, string opClass, list<Trait> traits, string declarations, Dialect dialect = Nn_Dialect>
+    : Op<dialect, mnemonic, !listconcat([Pure, Nn_OpInterface], traits)> {
   let extraClassDeclaration = "::tessera::nn::OpClass getOpClass() { return ::tessera::nn::OpClass::" # opClass # "; }\n" # declarations;
 }
 // Its result types follow from operands and attributes. A type that knows more or fewer extents is still accepted, so that extents
 // can become known one operation at a time.
-class Nn_Op<string mnemonic, string opClass, list<Trait> traits = [], string declarations = "">
+// Targets have operations of this kind in dialects of their own.
+class Nn_Op<string mnemonic, string opClass, list<Trait> traits = [], string declarations = "", Dialect dialect = Nn_Dialect>
     : Nn_Base<mnemonic, opClass, !listconcat([InferTypeOpAdaptor], traits), declarations # [{
       static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange actual) {
         return ::tessera::nn::areCompatible(inferred, actual);
       }
-    }]>;
+    }], dialect>;
 // The result type is part of the operation; a verifier compares it with what is known.
 class Nn_ExplicitOp<string mnemonic, string opClass, list<Trait> traits = [], string declarations = "">
     : Nn_Base<mnemonic, opClass, traits, declarations> {

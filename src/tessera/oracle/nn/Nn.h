@@ -182,7 +182,6 @@ void addNnNorm(HandlerTable &table);
 void addNnMove(HandlerTable &table);
 void addNnGather(HandlerTable &table);
 void addNnSequence(HandlerTable &table);
-void addNnPacked(HandlerTable &table);
 void addNnApprox(HandlerTable &table);
 
 template <typename OpT, LogicalResult (*run)(Call &, OpT)> void addNnOp(HandlerTable &table) {

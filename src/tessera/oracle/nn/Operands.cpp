@@ -18,7 +18,6 @@ void oracle::addNn(HandlerTable &table) {
   addNnMove(table);
   addNnGather(table);
   addNnSequence(table);
-  addNnPacked(table);
   addNnApprox(table);
 }
 

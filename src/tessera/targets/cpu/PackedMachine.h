@@ -7,12 +7,12 @@
 
 namespace tessera {
 
-inline nn::packed::Machine packedMachine(const TargetInfo &info) {
-  nn::packed::Machine machine{int64_t(info.vectorBytes / 4), info.registers, int64_t(info.l1),
-                              int64_t(info.l2)};
-  if (std::optional<nn::packed::Dot> bytes = nn::packed::parseDot(info.dotBytes))
+inline cpu::packed::Machine packedMachine(const TargetInfo &info) {
+  cpu::packed::Machine machine{int64_t(info.vectorBytes / 4), info.registers, int64_t(info.l1),
+                               int64_t(info.l2)};
+  if (std::optional<cpu::packed::Dot> bytes = cpu::packed::parseDot(info.dotBytes))
     machine.bytes = *bytes;
-  if (std::optional<nn::packed::Dot> halves = nn::packed::parseDot(info.dotHalves))
+  if (std::optional<cpu::packed::Dot> halves = cpu::packed::parseDot(info.dotHalves))
     machine.halves = *halves;
   return machine;
 }

@@ -162,34 +162,34 @@ static std::string matchLine(Operation *layer) {
 }
 
 // A depthwise layer together with the pointwise one behind it, where they are in one node.
-static bool writeSeparable(Writer &out, nn::PackedDepthwiseOp first, const nn::packed::Machine &machine) {
-  nn::PackedConvOp second = nn::packed::findPointwise(first);
+static bool writeSeparable(Writer &out, cpu::PackedDepthwiseOp first, const cpu::packed::Machine &machine) {
+  cpu::PackedConvOp second = cpu::packed::findPointwise(first);
   if (!second)
     return false;
-  auto [a, b] = nn::packed::chooseSeparable(first, second, machine);
+  auto [a, b] = cpu::packed::chooseSeparable(first, second, machine);
   std::string lines[] = {matchLine(first), matchLine(second),
                          "transform.tessera.lower_separable %p" + std::to_string(numberOf(first)) +
-                             nn::packed::spellNumbers(a) + " into %p" + std::to_string(numberOf(second)) +
-                             nn::packed::spellNumbers(b) + " : !transform.any_op, !transform.any_op"};
+                             cpu::packed::spellNumbers(a) + " into %p" + std::to_string(numberOf(second)) +
+                             cpu::packed::spellNumbers(b) + " : !transform.any_op, !transform.any_op"};
   IRRewriter rewriter(first.getContext());
   std::string why;
-  if (failed(nn::packed::lowerSeparable(rewriter, first, a, second, b, why)))
+  if (failed(cpu::packed::lowerSeparable(rewriter, first, a, second, b, why)))
     return false;
   for (const std::string &line : lines)
     out.line(line);
-  out.note(nn::packed::describeSeparable(a, b));
+  out.note(cpu::packed::describeSeparable(a, b));
   return true;
 }
 
 // Layers on blocked activations, in order; borders that nobody made part of a layer come last. What they take
 // into their stores is gone from `trial` afterwards.
 static bool writePacked(Writer &out, func::FuncOp trial, const TargetInfo &info) {
-  nn::packed::Machine machine = packedMachine(info);
+  cpu::packed::Machine machine = packedMachine(info);
   bool any = false;
   for (bool views : {false, true}) {
     SmallVector<int64_t> numbers;
     for (Operation &op : trial.getBody().front())
-      if (nn::isPacked(&op) && isa<nn::CropOp>(op) == views)
+      if (nn::isPacked(&op) && isa<cpu::CropOp>(op) == views)
         numbers.push_back(numberOf(&op));
     for (int64_t number : numbers) {
       Operation *layer = nullptr;
@@ -200,21 +200,21 @@ static bool writePacked(Writer &out, func::FuncOp trial, const TargetInfo &info)
       if (!layer)
         continue;
       any = true;
-      if (auto depthwise = dyn_cast<nn::PackedDepthwiseOp>(layer);
+      if (auto depthwise = dyn_cast<cpu::PackedDepthwiseOp>(layer);
           depthwise && writeSeparable(out, depthwise, machine))
         continue;
-      nn::packed::Tiles t = nn::packed::chooseTiles(layer, machine);
-      std::string name = ("%p" + Twine(number)).str(), text = nn::packed::spellNumbers(t);
-      if (t.dot != nn::packed::Dot::Plain)
-        text += " dot \"" + nn::packed::stringifyDot(t.dot).str() + "\"";
+      cpu::packed::Tiles t = cpu::packed::chooseTiles(layer, machine);
+      std::string name = ("%p" + Twine(number)).str(), text = cpu::packed::spellNumbers(t);
+      if (t.dot != cpu::packed::Dot::Plain)
+        text += " dot \"" + cpu::packed::stringifyDot(t.dot).str() + "\"";
       out.line(matchLine(layer));
       out.line("transform.tessera.lower_packed " + name + text + " : !transform.any_op");
       if (!layer->use_empty())
-        out.note(nn::packed::describe(layer, t));
+        out.note(cpu::packed::describe(layer, t));
       IRRewriter rewriter(trial.getContext());
       std::string why;
       // What stands against it is told when the script is run.
-      (void)nn::packed::lower(rewriter, layer, t, why);
+      (void)cpu::packed::lower(rewriter, layer, t, why);
     }
   }
   return any;

@@ -37,9 +37,9 @@ void cpu::registerScheduleOps(DialectRegistry &registry) { registry.addExtension
 DiagnosedSilenceableFailure LowerPackedOp::apply(transform::TransformRewriter &rewriter,
                                                  transform::TransformResults &,
                                                  transform::TransformState &state) {
-  nn::packed::Tiles tiles{int64_t(getRows()),   int64_t(getColumns()), int64_t(getBlocks()),
-                          int64_t(getUnroll()), int64_t(getTask()),    int64_t(getSplit())};
-  std::optional<nn::packed::Dot> dot = nn::packed::parseDot(getDot());
+  cpu::packed::Tiles tiles{int64_t(getRows()),   int64_t(getColumns()), int64_t(getBlocks()),
+                           int64_t(getUnroll()), int64_t(getTask()),    int64_t(getSplit())};
+  std::optional<cpu::packed::Dot> dot = cpu::packed::parseDot(getDot());
   if (!dot)
     return emitDefiniteFailure()
            << "unknown instruction '" << getDot()
@@ -48,7 +48,7 @@ DiagnosedSilenceableFailure LowerPackedOp::apply(transform::TransformRewriter &r
   for (Operation *payload : llvm::to_vector(state.getPayloadOps(getTarget()))) {
     Location loc = payload->getLoc();
     std::string why;
-    if (failed(nn::packed::lower(rewriter, payload, tiles, why))) {
+    if (failed(cpu::packed::lower(rewriter, payload, tiles, why))) {
       auto diag = emitSilenceableError() << "cannot lower the layer: " << why;
       diag.attachNote(loc) << "payload op";
       return diag;
@@ -65,18 +65,18 @@ void LowerPackedOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &e
 DiagnosedSilenceableFailure LowerSeparableOp::apply(transform::TransformRewriter &rewriter,
                                                     transform::TransformResults &,
                                                     transform::TransformState &state) {
-  nn::packed::Tiles first{int64_t(getFirstRows()), int64_t(getFirstColumns())},
+  cpu::packed::Tiles first{int64_t(getFirstRows()), int64_t(getFirstColumns())},
       second{int64_t(getRows()), int64_t(getColumns()), int64_t(getBlocks()), int64_t(getUnroll()),
              int64_t(getTask())};
   SmallVector<Operation *> ones = llvm::to_vector(state.getPayloadOps(getFirst())),
                            others = llvm::to_vector(state.getPayloadOps(getSecond()));
-  auto depthwise = ones.size() == 1 ? dyn_cast<nn::PackedDepthwiseOp>(ones[0]) : nn::PackedDepthwiseOp();
-  auto conv = others.size() == 1 ? dyn_cast<nn::PackedConvOp>(others[0]) : nn::PackedConvOp();
+  auto depthwise = ones.size() == 1 ? dyn_cast<cpu::PackedDepthwiseOp>(ones[0]) : cpu::PackedDepthwiseOp();
+  auto conv = others.size() == 1 ? dyn_cast<cpu::PackedConvOp>(others[0]) : cpu::PackedConvOp();
   if (!depthwise || !conv)
     return emitSilenceableError() << "expected handles of one depthwise layer and one convolution";
   Location loc = depthwise.getLoc();
   std::string why;
-  if (failed(nn::packed::lowerSeparable(rewriter, depthwise, first, conv, second, why))) {
+  if (failed(cpu::packed::lowerSeparable(rewriter, depthwise, first, conv, second, why))) {
     auto diag = emitSilenceableError() << "cannot lower the layers: " << why;
     diag.attachNote(loc) << "payload op";
     return diag;

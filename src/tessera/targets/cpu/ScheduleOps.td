@@ -26,7 +26,7 @@ def LowerPackedOp : CpuScheduleOp<"lower_packed"> {
 
     Before:
     ```mlir
-    %y = nn.packed_conv %x, %w, %b …
+    %y = cpu.packed_conv %x, %w, %b …
     %z = linalg.generic … ins(%y, %residual) { … maximumf … }
     ```
     After `transform.tessera.lower_packed %conv rows 1 columns 14 blocks 2 unroll 4 task 8`:
@@ -55,9 +55,9 @@ def LowerSeparableOp : CpuScheduleOp<"lower_separable"> {
 
     Before:
     ```mlir
-    %d = nn.packed_depthwise %x, %w …
+    %d = cpu.packed_depthwise %x, %w …
     %r = linalg.generic … ins(%d) { … maximumf … }
-    %y = nn.packed_conv %r, %v, %b …
+    %y = cpu.packed_conv %r, %v, %b …
     ```
     After `transform.tessera.lower_separable %depthwise rows 1 columns 14 into %conv rows 1 columns 14 blocks 2 unroll 4 task 8`:
     ```mlir

@@ -6,6 +6,7 @@
 #include "tessera/targets/cpu/Cpu.h"
 #include "tessera/targets/cpu/Schedule.h"
 #include "tessera/targets/cpu/ScheduleOps.h"
+#include "tessera/targets/cpu/ir/CpuOps.h"
 #include "tessera/targets/cpu/layout/Passes.h"
 #include "tessera/transforms/schedule/Script.h"
 
@@ -18,8 +19,12 @@ namespace {
 
 class CpuTarget : public Target {
 public:
-  void registerDialects(DialectRegistry &registry) const override { cpu::registerScheduleOps(registry); }
-  void registerPasses() const override { nn::registerTesseraCpuLayoutPasses(); }
+  void registerDialects(DialectRegistry &registry) const override {
+    registry.insert<cpu::CpuDialect>();
+    cpu::registerMeaning(registry);
+    cpu::registerScheduleOps(registry);
+  }
+  void registerPasses() const override { cpu::registerTesseraCpuLayoutPasses(); }
 
   TargetInfo info(const TargetOptions &options) const override {
     TargetInfo info;

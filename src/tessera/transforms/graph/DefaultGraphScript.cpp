@@ -2,6 +2,7 @@
 // See DefaultGraphScript.h.
 #include "tessera/transforms/graph/DefaultGraphScript.h"
 
+#include "tessera/ir/nn/Nn.h"
 #include "tessera/transforms/graph/NodeParts.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -91,9 +92,7 @@ private:
 
   // Layers of a network: what belongs together has been decided for the whole of it.
   static bool isLayer(NodeOp node) {
-    return node.getRank() == 0 && llvm::any_of(*node.getBodyBlock(), [](Operation &op) {
-             return op.getName().getDialectNamespace() == "nn";
-           });
+    return node.getRank() == 0 && llvm::any_of(*node.getBodyBlock(), llvm::IsaPred<nn::NnOp>);
   }
 
   NodeOp tryDirect(NodeOp producer, NodeOp consumer) {

@@ -3,6 +3,7 @@
 #include "tessera/transforms/leaf/Emit.h"
 
 #include "tessera/base/Check.h"
+#include "tessera/ir/nn/Nn.h"
 #include "tessera/transforms/leaf/Rewrites.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -322,7 +323,7 @@ FailureOr<Payload> tessera::buildPayload(dfg::NodeOp node, StringRef name, Modul
   hoistInvariants(payload.func);
   int64_t number = 0;
   for (Operation &op : *entry)
-    if (isa<linalg::GenericOp>(op) || op.getName().getDialectNamespace() == "nn")
+    if (isa<linalg::GenericOp, nn::NnOp>(op))
       op.setAttr(numberAttr, b.getI64IntegerAttr(number++));
   if (options.contract)
     relaxFloats(payload.func, /*isLayers=*/node.getRank() == 0);

@@ -7,7 +7,7 @@
 #include "tessera/targets/cpu/packed/Weights.h"
 
 using namespace tessera;
-using namespace tessera::nn;
+using namespace tessera::cpu;
 
 static RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getType()); }
 static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -17,21 +17,21 @@ static constexpr std::pair<Algorithm, llvm::StringLiteral> names[] = {{Algorithm
                                                                       {Algorithm::Winograd2, "winograd:2"},
                                                                       {Algorithm::Winograd4, "winograd:4"}};
 
-StringRef nn::nameOf(Algorithm algorithm) {
+StringRef cpu::nameOf(Algorithm algorithm) {
   for (auto &[each, name] : names)
     if (each == algorithm)
       return name;
   return "";
 }
 
-std::optional<Algorithm> nn::parseAlgorithm(StringRef text) {
+std::optional<Algorithm> cpu::parseAlgorithm(StringRef text) {
   for (auto &[each, name] : names)
     if (name == text)
       return each;
   return std::nullopt;
 }
 
-SmallVector<Algorithm> nn::algorithmsFor(ConvOp op, const LayoutOptions &options) {
+SmallVector<Algorithm> cpu::algorithmsFor(ConvOp op, const LayoutOptions &options) {
   auto all = [](ArrayRef<int64_t> values) { return llvm::all_of(values, [](int64_t v) { return v == 1; }); };
   ConvKind kind = classifyConv(op, options);
   // The author may have chosen.
@@ -63,7 +63,7 @@ SmallVector<Algorithm> nn::algorithmsFor(ConvOp op, const LayoutOptions &options
   return {Algorithm::Direct};
 }
 
-Algorithm nn::algorithmOf(ConvOp op, const LayoutOptions &options) {
+Algorithm cpu::algorithmOf(ConvOp op, const LayoutOptions &options) {
   SmallVector<Algorithm> possible = algorithmsFor(op, options);
   if (auto name = op->getAttrOfType<StringAttr>(algorithmAttr))
     if (std::optional<Algorithm> wanted = parseAlgorithm(name);
@@ -72,8 +72,8 @@ Algorithm nn::algorithmOf(ConvOp op, const LayoutOptions &options) {
   return possible.front();
 }
 
-Value nn::emitConv(OpBuilder &b, ConvOp op, Value x, Value bias, int64_t block, Algorithm algorithm,
-                   bool contents) {
+Value cpu::emitConv(OpBuilder &b, ConvOp op, Value x, Value bias, int64_t block, Algorithm algorithm,
+                    bool contents) {
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape();
   int64_t groups = op.getGroups(), channels = w[1] * groups, from = typeOf(x).getShape().back(),
           blocks = ceilDiv(w[0], block);

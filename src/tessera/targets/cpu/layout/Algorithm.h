@@ -5,7 +5,7 @@
 
 #include "tessera/targets/cpu/layout/Layout.h"
 
-namespace tessera::nn {
+namespace tessera::cpu {
 
 enum class Algorithm { Direct, Depthwise, Winograd2, Winograd4 };
 
@@ -23,4 +23,4 @@ Algorithm algorithmOf(ConvOp op, const LayoutOptions &options);
 Value emitConv(OpBuilder &b, ConvOp op, Value x, Value bias, int64_t block, Algorithm algorithm,
                bool contents = true);
 
-} // namespace tessera::nn
+} // namespace tessera::cpu

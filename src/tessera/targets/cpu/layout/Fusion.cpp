@@ -8,7 +8,7 @@
 #include "tessera/targets/cpu/packed/Packed.h"
 
 using namespace tessera;
-using namespace tessera::nn;
+using namespace tessera::cpu;
 
 // `op` multiplies what the group computes, place by place: the two run in strips.
 static bool mayFollowInStrips(Operation *op, Operation *anchor, int64_t stripWeights) {
@@ -41,13 +41,13 @@ bool CpuFusionRules::isOffset(Operation *op) const { return isa<CropOp>(op); }
 
 unsigned CpuFusionRules::storeOrder(Operation *op) const { return isa<HaloOp>(op) ? 2 : isa<SplitOp>(op); }
 
-namespace tessera::nn {
+namespace tessera::cpu {
 #define GEN_PASS_DEF_CPUPARTITIONPASS
 #include "tessera/targets/cpu/layout/Passes.h.inc"
-} // namespace tessera::nn
+} // namespace tessera::cpu
 
 namespace {
-struct CpuPartitionPass : nn::impl::CpuPartitionPassBase<CpuPartitionPass> {
+struct CpuPartitionPass : cpu::impl::CpuPartitionPassBase<CpuPartitionPass> {
   using Base::Base;
   void runOnOperation() override {
     CpuFusionRules rules(stripWeights);

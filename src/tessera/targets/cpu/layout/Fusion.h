@@ -2,9 +2,10 @@
 // Which operations share a node on the CPU, beyond what their classes say.
 #pragma once
 
+#include "tessera/targets/cpu/ir/CpuOps.h"
 #include "tessera/transforms/nn/graph/Rewrites.h"
 
-namespace tessera::nn {
+namespace tessera::cpu {
 
 class CpuFusionRules : public FusionRules {
 public:
@@ -20,4 +21,4 @@ private:
   int64_t stripWeights;
 };
 
-} // namespace tessera::nn
+} // namespace tessera::cpu

@@ -6,7 +6,7 @@
 #include "tessera/targets/cpu/packed/Packed.h"
 
 using namespace tessera;
-using namespace tessera::nn;
+using namespace tessera::cpu;
 
 static RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getType()); }
 static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -14,7 +14,7 @@ static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static bool isF32(Value v) { return typeOf(v).getElementType().isF32(); }
 static bool isByte(Value v) { return typeOf(v).getElementType().isInteger(8); }
 
-bool nn::isActivation(Value v) {
+bool cpu::isActivation(Value v) {
   auto type = dyn_cast<RankedTensorType>(v.getType());
   auto isKnown = [](Type t) {
     return t.isF32() || t.isBF16() || t.isF16() || t.isInteger(8) || t.isInteger(32);
@@ -26,7 +26,7 @@ bool nn::isActivation(Value v) {
 /// So many weights are in no cache of one core when their layer starts.
 static constexpr int64_t farWeights = 1 << 21;
 
-ConvKind nn::classifyConv(ConvOp op, const LayoutOptions &options) {
+ConvKind cpu::classifyConv(ConvOp op, const LayoutOptions &options) {
   if (!isActivation(op.getX()) || !isActivation(op.getY()) || !elementsOf(op.getW()) ||
       (op.getBias() && !elementsOf(op.getBias())))
     return ConvKind::None;
@@ -72,7 +72,7 @@ static Layout layoutOf(Operation *op) {
   return own ? own.getLayout() : Layout::Plain;
 }
 
-bool nn::isBlockwise(Operation *op) {
+bool cpu::isBlockwise(Operation *op) {
   if (layoutOf(op) != Layout::Lanes || !isActivation(op->getResult(0)))
     return false;
   auto type = typeOf(op->getResult(0));
@@ -103,7 +103,7 @@ bool nn::isBlockwise(Operation *op) {
   return carries;
 }
 
-bool nn::isPackedPool(Operation *op) {
+bool cpu::isPackedPool(Operation *op) {
   auto pool = dyn_cast<PoolOp>(op);
   if (!pool || !isActivation(pool.getX()) || !isActivation(pool.getY()))
     return false;
@@ -125,7 +125,7 @@ bool nn::isPackedPool(Operation *op) {
   return true;
 }
 
-bool nn::isPlaneMean(Operation *op) {
+bool cpu::isPlaneMean(Operation *op) {
   auto reduce = dyn_cast<ReduceOp>(op);
   return reduce && reduce.getKind() == ReduceKind::mean && isActivation(reduce.getX()) &&
          isF32(reduce.getX()) && reduce.getAxes() == ArrayRef<int64_t>({2, 3});

@@ -3,13 +3,14 @@
 // Decided for the whole network before any code is made, so that no layer looks at layouts when it runs.
 #pragma once
 
+#include "tessera/targets/cpu/ir/CpuOps.h"
 #include "tessera/transforms/nn/graph/Constants.h"
 #include "tessera/transforms/nn/graph/Rewrites.h"
 
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
 
-namespace tessera::nn {
+namespace tessera::cpu {
 
 /// What layouts are made for.
 struct LayoutOptions {
@@ -38,7 +39,7 @@ ConvKind classifyConv(ConvOp op, const LayoutOptions &options);
 /// The operation takes and gives blocked activations as they are, element by element, when its operands have
 /// one layout.
 bool isBlockwise(Operation *op);
-/// A pool that nn.packed_pool can do.
+/// A pool that cpu.packed_pool can do.
 bool isPackedPool(Operation *op);
 /// A mean over planes.
 bool isPlaneMean(Operation *op);
@@ -72,4 +73,4 @@ private:
   DenseMap<Value, unsigned> classOf;
 };
 
-} // namespace tessera::nn
+} // namespace tessera::cpu

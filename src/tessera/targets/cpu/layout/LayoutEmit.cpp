@@ -10,7 +10,7 @@
 #include "tessera/transforms/nn/graph/Patterns.h"
 
 using namespace tessera;
-using namespace tessera::nn;
+using namespace tessera::cpu;
 
 static RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getType()); }
 static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -492,20 +492,20 @@ void Emitter::run() {
       op.erase();
 }
 
-LogicalResult nn::assignLayouts(dfg::NodeOp node, const LayoutOptions &options) {
+LogicalResult cpu::assignLayouts(dfg::NodeOp node, const LayoutOptions &options) {
   splitLayers(node, options);
   Emitter(node, options).run();
   simplifyExtents(node);
   return success();
 }
 
-namespace tessera::nn {
+namespace tessera::cpu {
 #define GEN_PASS_DEF_CPULAYOUTPASS
 #include "tessera/targets/cpu/layout/Passes.h.inc"
-} // namespace tessera::nn
+} // namespace tessera::cpu
 
 namespace {
-struct CpuLayoutPass : nn::impl::CpuLayoutPassBase<CpuLayoutPass> {
+struct CpuLayoutPass : cpu::impl::CpuLayoutPassBase<CpuLayoutPass> {
   using Base::Base;
   void runOnOperation() override {
     LayoutOptions options;

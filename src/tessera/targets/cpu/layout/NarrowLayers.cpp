@@ -5,12 +5,12 @@
 #include "tessera/targets/cpu/packed/Weights.h"
 
 using namespace tessera;
-using namespace tessera::nn;
+using namespace tessera::cpu;
 
 static RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getType()); }
 static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-std::vector<float> nn::floatsOf(Value constant) {
+std::vector<float> cpu::floatsOf(Value constant) {
   Bytes bytes(elementsOf(constant));
   if (typeOf(constant).getElementType().isF32())
     return std::vector<float>(bytes.as<float>());
@@ -51,7 +51,7 @@ static std::optional<Narrow> halvesOf(Value x, Value w, int64_t together) {
   return Narrow{.source = cast.getX(), .together = together};
 }
 
-std::optional<Narrow> nn::narrowOf(Value x, Value w, const LayoutOptions &options) {
+std::optional<Narrow> cpu::narrowOf(Value x, Value w, const LayoutOptions &options) {
   if (!elementsOf(w))
     return std::nullopt;
   Type element = typeOf(x).getElementType();
@@ -71,7 +71,7 @@ std::optional<Narrow> nn::narrowOf(Value x, Value w, const LayoutOptions &option
   }
   return narrow;
 }
-std::optional<Narrow> nn::narrowOf(ConvOp op, const LayoutOptions &options) {
+std::optional<Narrow> cpu::narrowOf(ConvOp op, const LayoutOptions &options) {
   return narrowOf(op.getX(), op.getW(), options);
 }
 
@@ -122,7 +122,7 @@ static Value marked(Operation *layer, const Narrow &narrow) {
   return layer->getResult(0);
 }
 
-Value nn::emitNarrowConv(OpBuilder &b, ConvOp op, const Narrow &narrow, Value x, int64_t block) {
+Value cpu::emitNarrowConv(OpBuilder &b, ConvOp op, const Narrow &narrow, Value x, int64_t block) {
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape();
   int64_t groups = op.getGroups(), channels = w[1] * groups, from = typeOf(x).getShape().back();
   std::vector<float> weights = floatsOf(op.getW()), bias;
@@ -160,8 +160,8 @@ Value nn::emitNarrowConv(OpBuilder &b, ConvOp op, const Narrow &narrow, Value x,
                 narrow);
 }
 
-Value nn::emitNarrowMatmul(OpBuilder &b, MatmulOp op, const Narrow &narrow, Value x, ArrayRef<float> rows,
-                           int64_t block) {
+Value cpu::emitNarrowMatmul(OpBuilder &b, MatmulOp op, const Narrow &narrow, Value x, ArrayRef<float> rows,
+                            int64_t block) {
   int64_t columns = typeOf(op.getY()).getDimSize(1), panels = ceilDiv(columns, block),
           depth = int64_t(rows.size()) / panels / block;
   std::vector<double> sums(columns);

@@ -7,7 +7,7 @@
 
 #include "tessera/targets/cpu/layout/Layout.h"
 
-namespace tessera::nn {
+namespace tessera::cpu {
 
 struct Narrow {
   Value source;         ///< the narrow operand
@@ -23,11 +23,11 @@ std::optional<Narrow> narrowOf(ConvOp op, const LayoutOptions &options);
 
 /// The packed layer for a convolution on narrow blocks `x` with their border.
 Value emitNarrowConv(OpBuilder &b, ConvOp op, const Narrow &narrow, Value x, int64_t block);
-/// A product with packed narrow weights. `rows` has the weights as nn.packed_matmul wants wide ones.
+/// A product with packed narrow weights. `rows` has the weights as cpu.packed_matmul wants wide ones.
 Value emitNarrowMatmul(OpBuilder &b, MatmulOp op, const Narrow &narrow, Value x, ArrayRef<float> rows,
                        int64_t block);
 
 /// A constant's elements, which are f32 or i32, as floats.
 std::vector<float> floatsOf(Value constant);
 
-} // namespace tessera::nn
+} // namespace tessera::cpu

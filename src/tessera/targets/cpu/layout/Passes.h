@@ -6,7 +6,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
-namespace tessera::nn {
+namespace tessera::cpu {
 
 #define GEN_PASS_DECL
 #include "tessera/targets/cpu/layout/Passes.h.inc"
@@ -14,4 +14,4 @@ namespace tessera::nn {
 #define GEN_PASS_REGISTRATION
 #include "tessera/targets/cpu/layout/Passes.h.inc"
 
-} // namespace tessera::nn
+} // namespace tessera::cpu

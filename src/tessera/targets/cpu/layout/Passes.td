@@ -6,7 +6,7 @@
 include "mlir/Pass/PassBase.td"
 
 class CpuPass<string name> : Pass<name, "::mlir::ModuleOp"> {
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::tessera::cpu::CpuDialect", "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def CpuLayoutPass : CpuPass<"tessera-cpu-layout"> {
@@ -21,8 +21,8 @@ def CpuLayoutPass : CpuPass<"tessera-cpu-layout"> {
     ```
     After:
     ```mlir
-    %h = nn.halo %p {pads = array<i64: 1, 1, 1, 1>} : tensor<?x2x8x8x8xf32> -> tensor<?x2x10x10x8xf32>
-    %1 = nn.packed_conv %h, %w1, %b1 {…} : (tensor<?x2x10x10x8xf32>, …) -> tensor<?x4x8x8x8xf32>
+    %h = cpu.halo %p {pads = array<i64: 1, 1, 1, 1>} : tensor<?x2x8x8x8xf32> -> tensor<?x2x10x10x8xf32>
+    %1 = cpu.packed_conv %h, %w1, %b1 {…} : (tensor<?x2x10x10x8xf32>, …) -> tensor<?x4x8x8x8xf32>
     ```
   }];
   let options = [Option<"lanes", "lanes", "int64_t", "8", "f32 elements of a vector register">,
@@ -42,9 +42,9 @@ def CpuPartitionPass : CpuPass<"tessera-cpu-partition"> {
 
     Before:
     ```mlir
-    %1 = nn.packed_conv %x, %w, %b … : …
+    %1 = cpu.packed_conv %x, %w, %b … : …
     %2 = nn.unary relu %1 : …
-    %3 = nn.halo %2 {pads = array<i64: 1, 1, 1, 1>} : …
+    %3 = cpu.halo %2 {pads = array<i64: 1, 1, 1, 1>} : …
     ```
     After:
     ```mlir

@@ -5,7 +5,7 @@
 #include "tessera/transforms/nn/graph/Constants.h"
 
 using namespace tessera;
-using namespace tessera::nn;
+using namespace tessera::cpu;
 
 static RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getType()); }
 
@@ -34,7 +34,7 @@ static bool isFilled(ArrayRef<float> row) {
   return llvm::any_of(row, [](float v) { return v != 0; });
 }
 
-bool nn::isMostlyZero(Value w) {
+bool cpu::isMostlyZero(Value w) {
   Bytes bytes(elementsOf(w));
   if (!bytes || !typeOf(w).getElementType().isF32())
     return false;
@@ -60,7 +60,7 @@ static bool markSparse(Operation *op) {
   return true;
 }
 
-Value nn::emitSparse(OpBuilder &b, Operation *op) {
+Value cpu::emitSparse(OpBuilder &b, Operation *op) {
   Weights w = *weightsOf(op);
   Bytes bytes(elementsOf(op->getOperand(1)));
   ArrayRef<float> all = bytes.as<float>();
@@ -96,7 +96,7 @@ Value nn::emitSparse(OpBuilder &b, Operation *op) {
       op->getNumOperands() > 2 ? op->getOperand(2) : Value(), kernel, strides, dilations);
 }
 
-Value nn::chooseSparse(OpBuilder &b, Operation *from, Value y, Operation *direct) {
+Value cpu::chooseSparse(OpBuilder &b, Operation *from, Value y, Operation *direct) {
   Operation *dense = y.getDefiningOp();
   if (markSparse(direct)) {
     auto choice = from->getAttrOfType<StringAttr>(algorithmAttr);

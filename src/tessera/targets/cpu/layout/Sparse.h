@@ -3,9 +3,9 @@
 // attribute `nn.algorithm` = "sparse" chooses them.
 #pragma once
 
-#include "tessera/ir/nn/Nn.h"
+#include "tessera/targets/cpu/ir/CpuOps.h"
 
-namespace tessera::nn {
+namespace tessera::cpu {
 
 /// The name of the choice.
 inline constexpr StringLiteral sparseName = "sparse";
@@ -16,10 +16,10 @@ bool isMostlyZero(Value w);
 /// Marks a layer (filledAttr), whose result is `y`, when at most half of the rows of its weights (one tap of
 /// the window on one channel of x, all lanes of a block) hold something; where `from` asks for that, the
 /// zeros are left out. `direct` is the layer itself or, of a Winograd one, its direct form, which is erased:
-/// rows are those of nn.packed_conv of one group and of nn.packed_matmul.
+/// rows are those of cpu.packed_conv of one group and of cpu.packed_matmul.
 Value chooseSparse(OpBuilder &b, Operation *from, Value y, Operation *direct);
 
 /// The layer without the zeros in front of one that was marked, in its direct form.
 Value emitSparse(OpBuilder &b, Operation *op);
 
-} // namespace tessera::nn
+} // namespace tessera::cpu

@@ -7,7 +7,7 @@
 #include "tessera/transforms/nn/graph/Constants.h"
 
 using namespace tessera;
-using namespace tessera::nn;
+using namespace tessera::cpu;
 
 static RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getType()); }
 
@@ -34,7 +34,7 @@ static Value splitWeights(OpBuilder &b, Value w) {
   return makeConstant(b, w.getLoc(), makeElements<float>(RankedTensorType::get(shape, b.getF32Type()), to));
 }
 
-void nn::splitLayers(dfg::NodeOp node, const LayoutOptions &options) {
+void cpu::splitLayers(dfg::NodeOp node, const LayoutOptions &options) {
   if (!options.tileHalves)
     return;
   DenseMap<Value, Value> parts;

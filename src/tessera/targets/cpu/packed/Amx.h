@@ -5,7 +5,7 @@
 
 #include "tessera/targets/cpu/packed/KernelBuilder.h"
 
-namespace tessera::nn::packed {
+namespace tessera::cpu::packed {
 
 /// Places and channels of the result that one tile of sums holds at most.
 inline constexpr int64_t mostPlaces = 16, mostLanes = 16;
@@ -66,4 +66,4 @@ struct MatmulByTiles {
   void rows(Gen &g, Value batch, Value panel, int64_t blocks, int64_t valid) const;
 };
 
-} // namespace tessera::nn::packed
+} // namespace tessera::cpu::packed

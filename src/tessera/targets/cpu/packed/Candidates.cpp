@@ -7,8 +7,8 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace tessera;
-using namespace tessera::nn;
-using namespace tessera::nn::packed;
+using namespace tessera::cpu;
+using namespace tessera::cpu::packed;
 
 static void addConv(PackedConvOp op, const Machine &machine, const Tiles &best, SmallVector<Tiles> &out) {
   if (isByTiles(best.dot)) {

@@ -6,8 +6,8 @@
 #include "tessera/targets/cpu/packed/ConvKernel.h"
 
 using namespace tessera;
-using namespace tessera::nn;
-using namespace tessera::nn::packed;
+using namespace tessera::cpu;
+using namespace tessera::cpu::packed;
 
 ConvKernel ConvKernel::of(RewriterBase &rewriter, PackedConvOp op, const Input &x, Output &out,
                           const Tiles &t) {

@@ -6,8 +6,8 @@
 #include "tessera/targets/cpu/packed/Amx.h"
 
 using namespace tessera;
-using namespace tessera::nn;
-using namespace tessera::nn::packed;
+using namespace tessera::cpu;
+using namespace tessera::cpu::packed;
 
 namespace {
 

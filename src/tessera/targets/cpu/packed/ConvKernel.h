@@ -7,7 +7,7 @@
 
 #include <functional>
 
-namespace tessera::nn::packed {
+namespace tessera::cpu::packed {
 
 struct ConvKernel {
   Gen g;
@@ -36,4 +36,4 @@ private:
              SmallVector<Value> &sums);
 };
 
-} // namespace tessera::nn::packed
+} // namespace tessera::cpu::packed

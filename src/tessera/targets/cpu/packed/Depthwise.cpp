@@ -5,8 +5,8 @@
 #include "tessera/targets/cpu/packed/DepthwiseKernel.h"
 
 using namespace tessera;
-using namespace tessera::nn;
-using namespace tessera::nn::packed;
+using namespace tessera::cpu;
+using namespace tessera::cpu::packed;
 
 /// Blocks have at most as many lanes as a vector, or are for tiles of matrices, which come with these.
 static constexpr int64_t mostLanesOfVector = 16;

@@ -5,7 +5,7 @@
 
 #include "tessera/targets/cpu/packed/KernelBuilder.h"
 
-namespace tessera::nn::packed {
+namespace tessera::cpu::packed {
 
 struct DepthwiseKernel {
   Gen g;
@@ -35,4 +35,4 @@ private:
             Value start, ArrayRef<Value> taps);
 };
 
-} // namespace tessera::nn::packed
+} // namespace tessera::cpu::packed

@@ -9,8 +9,8 @@
 #include "mlir/IR/Matchers.h"
 
 using namespace tessera;
-using namespace tessera::nn;
-using namespace tessera::nn::packed;
+using namespace tessera::cpu;
+using namespace tessera::cpu::packed;
 
 //===----------------------------------------------------------------------===//
 // Loops and numbers

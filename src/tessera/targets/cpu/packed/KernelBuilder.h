@@ -11,7 +11,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
-namespace tessera::nn::packed {
+namespace tessera::cpu::packed {
 
 inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 inline RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getType()); }
@@ -192,4 +192,4 @@ inline VectorType vectorOf(Type element, int64_t lanes) { return VectorType::get
 /// Extent 0 of a tensor's memory as a value, and as what forall takes.
 Value batchOf(Gen &g, const Memory &memory);
 
-} // namespace tessera::nn::packed
+} // namespace tessera::cpu::packed

@@ -5,8 +5,8 @@
 #include "tessera/targets/cpu/packed/Products.h"
 
 using namespace tessera;
-using namespace tessera::nn;
-using namespace tessera::nn::packed;
+using namespace tessera::cpu;
+using namespace tessera::cpu::packed;
 
 // Each tile of rows reads the weights of its blocks from the second cache again: as many sums of twice the
 // rows and half the blocks ask it for half as much.

@@ -3,8 +3,8 @@
 #include "tessera/targets/cpu/packed/Amx.h"
 
 using namespace tessera;
-using namespace tessera::nn;
-using namespace tessera::nn::packed;
+using namespace tessera::cpu;
+using namespace tessera::cpu::packed;
 
 void MatmulByTiles::rows(Gen &g, Value batch, Value panel, int64_t blocks, int64_t valid) const {
   int64_t bytes = cast<MemRefType>(x.buffer.getType()).getElementTypeBitWidth() / 8, lanes = w.shape[2];

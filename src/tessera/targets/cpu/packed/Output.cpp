@@ -8,8 +8,8 @@
 #include "mlir/IR/Matchers.h"
 
 using namespace tessera;
-using namespace tessera::nn;
-using namespace tessera::nn::packed;
+using namespace tessera::cpu;
+using namespace tessera::cpu::packed;
 
 // An operand's place for the elements at d0, d1, …: dimensions and constants, the innermost dimension last or
 // not at all.

@@ -8,8 +8,8 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace tessera;
-using namespace tessera::nn;
-using namespace tessera::nn::packed;
+using namespace tessera::cpu;
+using namespace tessera::cpu::packed;
 
 static constexpr std::pair<Dot, StringLiteral> dots[] = {
     {Dot::Plain, "plain"},       {Dot::Vnni, "vnni"},         {Dot::Bf16, "bf16"},

@@ -3,12 +3,12 @@
 // scf.forall. What follows a layer element by element, and the halo at the end, becomes part of its stores.
 #pragma once
 
-#include "tessera/ir/nn/Nn.h"
+#include "tessera/targets/cpu/ir/CpuOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/PatternMatch.h"
 
-namespace tessera::nn::packed {
+namespace tessera::cpu::packed {
 
 /// The instruction that multiplies narrow elements and adds them into wide ones.
 enum class Dot {
@@ -119,4 +119,4 @@ Tiles chooseMatmul(PackedMatmulOp op, const Machine &machine);
 /// Where there are twice the rows of a tile, tiles have twice the rows and half the blocks.
 bool hasTallerTiles(PackedMatmulOp op, const Tiles &tiles);
 
-} // namespace tessera::nn::packed
+} // namespace tessera::cpu::packed

@@ -3,8 +3,8 @@
 #include "tessera/targets/cpu/packed/KernelBuilder.h"
 
 using namespace tessera;
-using namespace tessera::nn;
-using namespace tessera::nn::packed;
+using namespace tessera::cpu;
+using namespace tessera::cpu::packed;
 
 Value packed::combine(Gen &g, ReduceKind kind, Value a, Value b) {
   bool bytes = isa<IntegerType>(getElementTypeOrSelf(a));

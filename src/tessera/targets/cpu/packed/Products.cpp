@@ -6,8 +6,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace tessera;
-using namespace tessera::nn;
-using namespace tessera::nn::packed;
+using namespace tessera::cpu;
+using namespace tessera::cpu::packed;
 
 Products Products::of(Value x, Value w, Value y, Dot dot) {
   Products p;

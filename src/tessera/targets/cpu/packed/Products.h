@@ -5,7 +5,7 @@
 
 #include "tessera/targets/cpu/packed/KernelBuilder.h"
 
-namespace tessera::nn::packed {
+namespace tessera::cpu::packed {
 
 /// Multiplies and adds elements of the type of x; sums have the result's type.
 struct Products {
@@ -27,4 +27,4 @@ struct Products {
   Value add(Gen &g, Value x, Value w, Value sum) const;
 };
 
-} // namespace tessera::nn::packed
+} // namespace tessera::cpu::packed

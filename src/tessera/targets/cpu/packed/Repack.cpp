@@ -3,8 +3,8 @@
 #include "tessera/targets/cpu/packed/KernelBuilder.h"
 
 using namespace tessera;
-using namespace tessera::nn;
-using namespace tessera::nn::packed;
+using namespace tessera::cpu;
+using namespace tessera::cpu::packed;
 
 // As many vectors as they have lanes, a power of two, with rows and columns exchanged: blocks of 1, 2, 4, …
 // change places with their mirror images.

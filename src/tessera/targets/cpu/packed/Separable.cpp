@@ -7,8 +7,8 @@
 #include <numeric>
 
 using namespace tessera;
-using namespace tessera::nn;
-using namespace tessera::nn::packed;
+using namespace tessera::cpu;
+using namespace tessera::cpu::packed;
 
 PackedConvOp packed::findPointwise(PackedDepthwiseOp op) {
   Value v;

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-using namespace tessera::nn;
+using namespace tessera::cpu;
 
 static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace tessera::nn::packed {
+namespace tessera::cpu::packed {
 
 /// F x C/groups x KH x KW → F1 x (C1/groups) x KH x KW x c x F0, zeros in spare lanes. With groups, blocks
 /// divide the channels of a group.
@@ -27,4 +27,4 @@ std::vector<float> packBias(const float *bias, int64_t f, int64_t blockF);
 /// Whether two products of any unsigned byte and such a weight fit a signed number of 16 bits together.
 inline bool fitsPairs(int32_t weight) { return weight >= -64 && weight <= 64; }
 
-} // namespace tessera::nn::packed
+} // namespace tessera::cpu::packed

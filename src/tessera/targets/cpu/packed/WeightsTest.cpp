@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <numeric>
 
-using namespace tessera::nn::packed;
+using namespace tessera::cpu::packed;
 
 static std::vector<float> count(int64_t n) {
   std::vector<float> v(n);

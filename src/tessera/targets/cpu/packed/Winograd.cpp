@@ -7,8 +7,8 @@
 #include "tessera/targets/cpu/packed/KernelBuilder.h"
 
 using namespace tessera;
-using namespace tessera::nn;
-using namespace tessera::nn::packed;
+using namespace tessera::cpu;
+using namespace tessera::cpu::packed;
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace tessera::nn::packed {
+namespace tessera::cpu::packed {
 
 struct WinogradMatrices {
   int64_t tile;         ///< results in one dimension
@@ -67,4 +67,4 @@ inline constexpr int64_t winogradWindow(int64_t tile, int64_t places) {
   return 0;
 }
 
-} // namespace tessera::nn::packed
+} // namespace tessera::cpu::packed

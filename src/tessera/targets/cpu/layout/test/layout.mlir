@@ -5,21 +5,21 @@
 // The image is read as it is, with a border; the second layer's border is made by the first one; the product takes blocks.
 // CHECK-LABEL: dfg.graph @chain
 // CHECK: %[[X:.*]] = nn.reshape %{{.*}} -> tensor<?x3x8x8x1xf32>
-// CHECK: %[[H:.*]] = nn.halo %[[X]] {pads = array<i64: 1, 1, 1, 1>}
-// CHECK: %[[A:.*]] = nn.packed_conv %[[H]], {{.*}} -> tensor<?x2x8x8x8xf32>
+// CHECK: %[[H:.*]] = cpu.halo %[[X]] {pads = array<i64: 1, 1, 1, 1>}
+// CHECK: %[[A:.*]] = cpu.packed_conv %[[H]], {{.*}} -> tensor<?x2x8x8x8xf32>
 // CHECK: %[[R:.*]] = nn.unary relu %[[A]]
-// CHECK: %[[B:.*]] = nn.halo %[[R]] {pads = array<i64: 1, 1, 1, 1>} : tensor<?x2x8x8x8xf32> -> tensor<?x2x10x10x8xf32>
-// CHECK: %[[W:.*]] = nn.packed_winograd %[[B]]
-// CHECK: %[[C:.*]] = nn.crop %[[B]] {pads = array<i64: 1, 1, 1, 1>}
+// CHECK: %[[B:.*]] = cpu.halo %[[R]] {pads = array<i64: 1, 1, 1, 1>} : tensor<?x2x8x8x8xf32> -> tensor<?x2x10x10x8xf32>
+// CHECK: %[[W:.*]] = cpu.packed_winograd %[[B]]
+// CHECK: %[[C:.*]] = cpu.crop %[[B]] {pads = array<i64: 1, 1, 1, 1>}
 // CHECK: %[[S:.*]] = nn.binary add %[[W]], %[[C]]
-// CHECK: nn.packed_pool max %[[S]]
+// CHECK: cpu.packed_pool max %[[S]]
 // CHECK: nn.reshape %{{.*}} : tensor<?x2x4x4x8xf32> -> tensor<?x256xf32>
-// CHECK: nn.packed_matmul {{.*}}columns = 10
-// CHECK-NOT: nn.unpack
+// CHECK: cpu.packed_matmul {{.*}}columns = 10
+// CHECK-NOT: cpu.unpack
 // CHECK-NOT: nn.binary add
 // STRICT-LABEL: dfg.graph @chain
-// STRICT-NOT: nn.packed_winograd
-// STRICT-COUNT-2: nn.packed_conv
+// STRICT-NOT: cpu.packed_winograd
+// STRICT-COUNT-2: cpu.packed_conv
 dfg.graph @chain(%x: tensor<?x3x8x8xf32>) -> (y: tensor<?x10xf32>) {
   %r = dfg.node @net (%a = %x : tensor<?x3x8x8xf32>) -> tensor<?x10xf32> {
     %c0 = arith.constant 0 : index
@@ -46,8 +46,8 @@ dfg.graph @chain(%x: tensor<?x3x8x8xf32>) -> (y: tensor<?x10xf32>) {
 
 // Few channels take narrow blocks; what reads the plain layout gets it.
 // CHECK-LABEL: dfg.graph @narrow
-// CHECK: nn.packed_conv {{.*}} -> tensor<1x1x4x4x4xf32>
-// CHECK: nn.unpack {{.*}} {channels = 3 : i64} : tensor<1x1x4x4x4xf32> -> tensor<1x3x4x4xf32>
+// CHECK: cpu.packed_conv {{.*}} -> tensor<1x1x4x4x4xf32>
+// CHECK: cpu.unpack {{.*}} {channels = 3 : i64} : tensor<1x1x4x4x4xf32> -> tensor<1x3x4x4xf32>
 // CHECK: nn.transpose
 dfg.graph @narrow(%x: tensor<1x3x4x4xf32>) -> (y: tensor<1x4x4x3xf32>) {
   %r = dfg.node @net (%a = %x : tensor<1x3x4x4xf32>) -> tensor<1x4x4x3xf32> {
@@ -79,10 +79,10 @@ dfg.graph @plain(%x: tensor<1x3x4x4xf32>, %w: tensor<3x3x1x1xf32>) -> (y: tensor
 
 // Tiles are transformed in vectors of channels, so a plain operand is packed first.
 // CHECK-LABEL: dfg.graph @alone
-// CHECK: nn.pack %{{.*}} : tensor<?x16x8x8xf32> -> tensor<?x2x8x8x8xf32>
-// CHECK: nn.packed_winograd
+// CHECK: cpu.pack %{{.*}} : tensor<?x16x8x8xf32> -> tensor<?x2x8x8x8xf32>
+// CHECK: cpu.packed_winograd
 // STRICT-LABEL: dfg.graph @alone
-// STRICT-NOT: nn.pack %
+// STRICT-NOT: cpu.pack %
 dfg.graph @alone(%x: tensor<?x16x8x8xf32>) -> (y: tensor<?x16x8x8xf32>) {
   %r = dfg.node @net (%a = %x : tensor<?x16x8x8xf32>) -> tensor<?x16x8x8xf32> {
     %v = arith.constant dense<0.5> : tensor<16x16x3x3xf32>

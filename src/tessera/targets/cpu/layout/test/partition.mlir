@@ -92,17 +92,17 @@ dfg.graph @reduction(%x: tensor<4x8xf32>) -> (y: tensor<4x8xf32>) {
 // A pointwise layer whose weights are small enough joins the depthwise one; a pool joins the convolution in front of it, unless its windows overlap.
 // STRIPS-LABEL: dfg.graph @pairs
 // STRIPS: dfg.node @pointwise
-// STRIPS: nn.packed_depthwise
-// STRIPS: nn.packed_conv
+// STRIPS: cpu.packed_depthwise
+// STRIPS: cpu.packed_conv
 // STRIPS: dfg.node @windows
-// STRIPS: nn.packed_conv
+// STRIPS: cpu.packed_conv
 // STRIPS: nn.unary relu
-// STRIPS: nn.packed_pool
-// STRIPS: nn.halo
+// STRIPS: cpu.packed_pool
+// STRIPS: cpu.halo
 // STRIPS: dfg.node @again
-// STRIPS-NOT: nn.packed_pool
+// STRIPS-NOT: cpu.packed_pool
 // STRIPS: dfg.node @overlap
-// STRIPS: nn.packed_pool
+// STRIPS: cpu.packed_pool
 // CHECK-LABEL: dfg.graph @pairs
 // CHECK: dfg.node @depthwise
 // CHECK: dfg.node @pointwise
@@ -110,14 +110,14 @@ dfg.graph @reduction(%x: tensor<4x8xf32>) -> (y: tensor<4x8xf32>) {
 // SINGLE-COUNT-8: dfg.node
 dfg.graph @pairs(%x: tensor<?x1x10x10x8xf32>, %d: tensor<1x3x3x8xf32>, %p: tensor<2x1x1x1x8x8xf32>, %w: tensor<1x2x3x3x8x8xf32>, %v: tensor<1x1x2x2x8x8xf32>) -> (y: tensor<?x1x2x2x8xf32>) {
   %r = dfg.node @net (%x_ = %x : tensor<?x1x10x10x8xf32>, %d_ = %d : tensor<1x3x3x8xf32>, %p_ = %p : tensor<2x1x1x1x8x8xf32>, %w_ = %w : tensor<1x2x3x3x8x8xf32>, %v_ = %v : tensor<1x1x2x2x8x8xf32>) -> tensor<?x1x2x2x8xf32> {
-    %1 = nn.packed_depthwise %x_, %d_ {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<?x1x10x10x8xf32>, tensor<1x3x3x8xf32>) -> tensor<?x1x8x8x8xf32> loc("depthwise")
-    %2 = nn.packed_conv %1, %p_ {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<?x1x8x8x8xf32>, tensor<2x1x1x1x8x8xf32>) -> tensor<?x2x8x8x8xf32> loc("pointwise")
-    %3 = nn.packed_conv %2, %w_ {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<?x2x8x8x8xf32>, tensor<1x2x3x3x8x8xf32>) -> tensor<?x1x6x6x8xf32> loc("windows")
+    %1 = cpu.packed_depthwise %x_, %d_ {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<?x1x10x10x8xf32>, tensor<1x3x3x8xf32>) -> tensor<?x1x8x8x8xf32> loc("depthwise")
+    %2 = cpu.packed_conv %1, %p_ {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<?x1x8x8x8xf32>, tensor<2x1x1x1x8x8xf32>) -> tensor<?x2x8x8x8xf32> loc("pointwise")
+    %3 = cpu.packed_conv %2, %w_ {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<?x2x8x8x8xf32>, tensor<1x2x3x3x8x8xf32>) -> tensor<?x1x6x6x8xf32> loc("windows")
     %4 = nn.unary relu %3 : tensor<?x1x6x6x8xf32> -> tensor<?x1x6x6x8xf32>
-    %5 = nn.packed_pool max %4 {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : tensor<?x1x6x6x8xf32> -> tensor<?x1x3x3x8xf32> loc("pool")
-    %6 = nn.halo %5 {pads = array<i64: 1, 0, 0, 1>} : tensor<?x1x3x3x8xf32> -> tensor<?x1x4x4x8xf32>
-    %7 = nn.packed_conv %6, %v_ {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<?x1x4x4x8xf32>, tensor<1x1x2x2x8x8xf32>) -> tensor<?x1x3x3x8xf32> loc("again")
-    %8 = nn.packed_pool max %7 {kernel = array<i64: 2, 2>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : tensor<?x1x3x3x8xf32> -> tensor<?x1x2x2x8xf32> loc("overlap")
+    %5 = cpu.packed_pool max %4 {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : tensor<?x1x6x6x8xf32> -> tensor<?x1x3x3x8xf32> loc("pool")
+    %6 = cpu.halo %5 {pads = array<i64: 1, 0, 0, 1>} : tensor<?x1x3x3x8xf32> -> tensor<?x1x4x4x8xf32>
+    %7 = cpu.packed_conv %6, %v_ {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<?x1x4x4x8xf32>, tensor<1x1x2x2x8x8xf32>) -> tensor<?x1x3x3x8xf32> loc("again")
+    %8 = cpu.packed_pool max %7 {kernel = array<i64: 2, 2>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : tensor<?x1x3x3x8xf32> -> tensor<?x1x2x2x8xf32> loc("overlap")
     dfg.yield %8 : tensor<?x1x2x2x8xf32>
   }
   dfg.return %r : tensor<?x1x2x2x8xf32>

@@ -1,21 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Layers on blocked activations, with weights that were packed when the program was installed. Layout assignment makes these of
 // nn.conv, nn.pool and the like; no front end does. They say where each number stands, and still not how loops run.
-#ifndef TESSERA_IR_NN_NNPACKED_TD
-#define TESSERA_IR_NN_NNPACKED_TD
+#ifndef TESSERA_TARGETS_CPU_IR_CPUOPS_TD
+#define TESSERA_TARGETS_CPU_IR_CPUOPS_TD
 
 include "tessera/ir/nn/NnReduce.td"
+
+def Cpu_Dialect : Dialect {
+  let name = "cpu";
+  let cppNamespace = "::tessera::cpu";
+  let summary = "layers of networks on activations in blocks of channels";
+  let description = [{
+    What layout assignment makes of operations of `nn`: they say where each number stands, and still not how loops run. They answer the questions of
+    `nn`'s interface, so that fusion and placement treat them like the operations that they were. What they mean is registered with the oracle.
+  }];
+  let dependentDialects = ["::tessera::nn::NnDialect"];
+}
+
+// Their results follow from operands and attributes as those of `nn` do.
+class Cpu_Op<string mnemonic, string opClass, list<Trait> traits = [], string declarations = "">
+    : Nn_Op<mnemonic, opClass, traits, declarations, Cpu_Dialect>;
 
 // A blocked activation is a tensor N x C1 x H x W x c: channel k stands in block k / c, lane k % c. Lanes of the last block beyond the network's
 // channels are channels like any other; weights hold zeros for them, so what they contain does not matter as long as it is finite.
 // Blocks of c = 1 are the plain layout N C H W (x 1), one block of c = C is N H W C. Elementwise operations take blocked tensors as they are;
 // what broadcasts along everything but channels has the shape C1 x 1 x 1 x c.
-// Windows never leave their operand: the border that a layer pads with is part of the operand, made by nn.halo in the node that computes the
-// operand (where it costs a few stores) and taken off by nn.crop where another consumer does not want it (an offset, not a copy: the crop belongs into
-// the consumer's node). All extents but N are static. In a node, a packed operation, the elementwise operations behind it and an nn.halo at their end
+// Windows never leave their operand: the border that a layer pads with is part of the operand, made by cpu.halo in the node that computes the
+// operand (where it costs a few stores) and taken off by cpu.crop where another consumer does not want it (an offset, not a copy: the crop belongs into
+// the consumer's node). All extents but N are static. In a node, a packed operation, the elementwise operations behind it and an cpu.halo at their end
 // become one pass over the result.
 
-def Nn_PackOp : Nn_Op<"pack", "Injective", [], Nn_Packed> {
+def Cpu_PackOp : Cpu_Op<"pack", "Injective", [], Nn_Packed> {
   let summary = "N C H W to blocks of `block` channels; zeros in the last block's spare lanes";
   let description = "y[n, k / block, i, j, k % block] = x[n, k, i, j].";
   let arguments = (ins AnyRankedTensor:$x, I64Attr:$block);
@@ -23,7 +38,7 @@ def Nn_PackOp : Nn_Op<"pack", "Injective", [], Nn_Packed> {
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
 }
 
-def Nn_UnpackOp : Nn_Op<"unpack", "Injective", [], Nn_Packed> {
+def Cpu_UnpackOp : Cpu_Op<"unpack", "Injective", [], Nn_Packed> {
   let summary = "blocked to N C H W; lanes from `channels` on are dropped";
   let description = "y[n, k, i, j] = x[n, k / c, i, j, k % c] for k < channels.";
   let arguments = (ins AnyRankedTensor:$x, I64Attr:$channels);
@@ -32,20 +47,20 @@ def Nn_UnpackOp : Nn_Op<"unpack", "Injective", [], Nn_Packed> {
 }
 
 // `pads`: rows above, columns to the left, rows below, columns to the right.
-def Nn_HaloOp : Nn_Op<"halo", "Injective", [], Nn_Packed> {
+def Cpu_HaloOp : Cpu_Op<"halo", "Injective", [], Nn_Packed> {
   let summary = "a border of `fill` around each plane of a blocked activation; a quantised one is padded with its zero point";
   let arguments = (ins AnyRankedTensor:$x, DenseI64ArrayAttr:$pads, DefaultValuedAttr<I64Attr, "0">:$fill);
   let results = (outs AnyRankedTensor:$y);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
 }
-def Nn_CropOp : Nn_Op<"crop", "Injective", [], Nn_Packed> {
-  let summary = "a blocked activation without so many rows and columns at its border; the inverse of nn.halo";
+def Cpu_CropOp : Cpu_Op<"crop", "Injective", [], Nn_Packed> {
+  let summary = "a blocked activation without so many rows and columns at its border; the inverse of cpu.halo";
   let arguments = (ins AnyRankedTensor:$x, DenseI64ArrayAttr:$pads);
   let results = (outs AnyRankedTensor:$y);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
 }
 
-def Nn_PackedConvOp : Nn_Op<"packed_conv", "Complex", [], !strconcat(Nn_OwnFlops, Nn_Packed)> {
+def Cpu_PackedConvOp : Cpu_Op<"packed_conv", "Complex", [], !strconcat(Nn_OwnFlops, Nn_Packed)> {
   let summary = "convolution of a blocked activation, any window, without padding";
   let description = [{
     x: N x C1 x H x W x c, w: F1 x (C1 / groups) x KH x KW x c x F0, bias: F1 x F0, y: N x F1 x OH x OW x F0 with OH = (H - dilation * (KH - 1) - 1) / stride + 1.
@@ -62,10 +77,10 @@ def Nn_PackedConvOp : Nn_Op<"packed_conv", "Complex", [], !strconcat(Nn_OwnFlops
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-def Nn_PackedSparseOp : Nn_Op<"packed_sparse", "Complex", [], !strconcat(Nn_OwnFlops, Nn_Packed)> {
+def Cpu_PackedSparseOp : Cpu_Op<"packed_sparse", "Complex", [], !strconcat(Nn_OwnFlops, Nn_Packed)> {
   let summary = "a convolution, or a product, whose weights are mostly zero";
   let description = [{
-    x: N x C1 x H x W x c, values: S x F0, taps: S, starts: F1 + 1, bias: F1 x F0, y: N x F1 x OH x OW x F0 as in nn.packed_conv. Of the weights of each block of the
+    x: N x C1 x H x W x c, values: S x F0, taps: S, starts: F1 + 1, bias: F1 x F0, y: N x F1 x OH x OW x F0 as in cpu.packed_conv. Of the weights of each block of the
     result, only the rows (one tap of the window on one channel of x, all lanes of the block) that hold something are there. With
     taps[s] = ((c1 * KH + kh) * KW + kw) * c + c0:
     y[n, f1, i, j, f0] = bias[f1, f0] + sum over s from starts[f1] to starts[f1 + 1] of
@@ -80,10 +95,10 @@ def Nn_PackedSparseOp : Nn_Op<"packed_sparse", "Complex", [], !strconcat(Nn_OwnF
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-def Nn_PackedWinogradOp : Nn_Op<"packed_winograd", "Complex", [], !strconcat(Nn_OwnFlops, Nn_Packed)> {
+def Cpu_PackedWinogradOp : Cpu_Op<"packed_winograd", "Complex", [], !strconcat(Nn_OwnFlops, Nn_Packed)> {
   let summary = "convolution with a 3x3 or 5x5 window and stride 1 by Winograd's F(tile, window)";
   let description = [{
-    x and y as in nn.packed_conv; w: F1 x T*T x (C1 * c) x F0 with T = tile + window - 1, which says what the window is: the weights g of each pair of
+    x and y as in cpu.packed_conv; w: F1 x T*T x (C1 * c) x F0 with T = tile + window - 1, which says what the window is: the weights g of each pair of
     channels as G g Gt, row by row. With the T x T input tile d at (i * tile, j * tile), zeros where it leaves x: the tile x tile part of y at the same place is
     At (sum over channels of w * (Bt d B)) A + bias, elementwise product; what leaves y is dropped. The matrices for tile 4 (points 0, 1, -1, 2, -2) and 2
     are those of Lavin and Gray; targets/cpu/packed/Winograd.h has them.
@@ -93,7 +108,7 @@ def Nn_PackedWinogradOp : Nn_Op<"packed_winograd", "Complex", [], !strconcat(Nn_
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-def Nn_PackedDepthwiseOp : Nn_Op<"packed_depthwise", "Complex", [], !strconcat(Nn_OwnFlops, Nn_Packed)> {
+def Cpu_PackedDepthwiseOp : Cpu_Op<"packed_depthwise", "Complex", [], !strconcat(Nn_OwnFlops, Nn_Packed)> {
   let summary = "each channel of a blocked activation with a window of its own, without padding";
   let description = [{
     x: N x C1 x H x W x c, w: C1 x KH x KW x c, bias: C1 x c, y: N x C1 x OH x OW x c:
@@ -105,19 +120,19 @@ def Nn_PackedDepthwiseOp : Nn_Op<"packed_depthwise", "Complex", [], !strconcat(N
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-def Nn_PackedMatmulOp : Nn_Op<"packed_matmul", "Complex", [], !strconcat(Nn_OwnFlops, Nn_Packed)> {
+def Cpu_PackedMatmulOp : Cpu_Op<"packed_matmul", "Complex", [], !strconcat(Nn_OwnFlops, Nn_Packed)> {
   let summary = "a matrix times packed weights";
   let description = [{
     x: M x K, w: N1 x K x N0, bias: N1 x N0, y: M x `columns`, which is at most N1 * N0:
     y[m, n1 * N0 + n0] = bias[n1, n0] + sum over k of x[m, k] * w[n1, k, n0].
-    Narrow operands as for nn.packed_conv, with w: N1 x (K / p) x N0 x p.
+    Narrow operands as for cpu.packed_conv, with w: N1 x (K / p) x N0 x p.
   }];
   let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$w, Optional<AnyRankedTensor>:$bias, I64Attr:$columns);
   let results = (outs AnyRankedTensor:$y);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-def Nn_PackedPoolOp : Nn_Op<"packed_pool", "Complex", [], !strconcat(Nn_OwnFlops, Nn_Packed)> {
+def Cpu_PackedPoolOp : Cpu_Op<"packed_pool", "Complex", [], !strconcat(Nn_OwnFlops, Nn_Packed)> {
   let summary = "maximum, minimum, mean or sum of a window at each place of a blocked activation";
   let description = [{
     x: N x C1 x H x W x c. `pads` (above, left, below, right), which may be part of no window alone, are not part of x; elements there are never the maximum, and a mean divides by
@@ -129,7 +144,7 @@ def Nn_PackedPoolOp : Nn_Op<"packed_pool", "Complex", [], !strconcat(Nn_OwnFlops
   let assemblyFormat = "$kind $x attr-dict `:` type($x) `->` type($y)";
 }
 
-def Nn_PackedMeanOp : Nn_Op<"packed_mean", "Reduction", [], !strconcat(Nn_OwnFlops, Nn_Packed)> {
+def Cpu_PackedMeanOp : Cpu_Op<"packed_mean", "Reduction", [], !strconcat(Nn_OwnFlops, Nn_Packed)> {
   let summary = "the mean of each plane of a blocked activation: N x C1 x H x W x c to N x (C1 * c)";
   let arguments = (ins AnyRankedTensor:$x);
   let results = (outs AnyRankedTensor:$y);

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Layers on blocked activations, as their definitions say.
-#include "tessera/oracle/nn/Nn.h"
-
+// What layers on blocked activations mean, as their definitions say: for the oracle, which finds it through
+// the dialect.
+#include "tessera/oracle/Meaning.h"
 #include "tessera/oracle/nn/Fold.h"
+#include "tessera/oracle/nn/Nn.h"
+#include "tessera/targets/cpu/ir/CpuOps.h"
 
 #include <cmath>
 
 using namespace tessera;
 using namespace tessera::oracle;
-using namespace tessera::nn;
+using namespace tessera::cpu;
 
 namespace {
 
@@ -322,16 +324,28 @@ static LogicalResult runMean(Call &call, PackedMeanOp op) {
   return success();
 }
 
-void oracle::addNnPacked(HandlerTable &table) {
-  addNnOp<PackOp, runPack>(table);
-  addNnOp<UnpackOp, runUnpack>(table);
-  addNnOp<HaloOp, runHalo>(table);
-  addNnOp<CropOp, runCrop>(table);
-  addNnOp<PackedConvOp, runConv>(table);
-  addNnOp<PackedSparseOp, runSparse>(table);
-  addNnOp<PackedDepthwiseOp, runDepthwise>(table);
-  addNnOp<PackedWinogradOp, runWinograd>(table);
-  addNnOp<PackedMatmulOp, runMatmul>(table);
-  addNnOp<PackedPoolOp, runPool>(table);
-  addNnOp<PackedMeanOp, runMean>(table);
+namespace {
+
+class CpuMeaning : public Meaning {
+public:
+  explicit CpuMeaning(Dialect *dialect) : Meaning(dialect) {}
+  void addTo(HandlerTable &table) const override {
+    addNnOp<PackOp, runPack>(table);
+    addNnOp<UnpackOp, runUnpack>(table);
+    addNnOp<HaloOp, runHalo>(table);
+    addNnOp<CropOp, runCrop>(table);
+    addNnOp<PackedConvOp, runConv>(table);
+    addNnOp<PackedSparseOp, runSparse>(table);
+    addNnOp<PackedDepthwiseOp, runDepthwise>(table);
+    addNnOp<PackedWinogradOp, runWinograd>(table);
+    addNnOp<PackedMatmulOp, runMatmul>(table);
+    addNnOp<PackedPoolOp, runPool>(table);
+    addNnOp<PackedMeanOp, runMean>(table);
+  }
+};
+
+} // namespace
+
+void cpu::registerMeaning(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *, CpuDialect *dialect) { dialect->addInterfaces<CpuMeaning>(); });
 }

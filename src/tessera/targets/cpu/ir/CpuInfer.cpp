@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Result types and arithmetic of layers on blocked activations.
 #include "tessera/ir/nn/NnInfer.h"
+#include "tessera/targets/cpu/ir/CpuOps.h"
 
 using namespace tessera;
-using namespace tessera::nn;
+using namespace tessera::cpu;
 
 // N x C1 x H x W x c, all static but N.
 static LogicalResult checkBlocked(Where where, Value x) {

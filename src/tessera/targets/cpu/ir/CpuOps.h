@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The `cpu` dialect as C++ classes: layers on activations in blocks of channels.
+#pragma once
+
+#include "tessera/ir/nn/Nn.h"
+
+#include "tessera/targets/cpu/ir/CpuDialect.h.inc"
+
+/// What works on these operations works on those of networks, too.
+namespace tessera::cpu {
+using namespace nn;
+} // namespace tessera::cpu
+
+#define GET_OP_CLASSES
+#include "tessera/targets/cpu/ir/CpuOps.h.inc"
+
+namespace tessera::cpu {
+
+/// Tells the oracle what the operations mean, as soon as the dialect is loaded.
+void registerMeaning(DialectRegistry &registry);
+
+} // namespace tessera::cpu
