@@ -176,7 +176,7 @@ int main(int argc, char **argv) {
     return 1;
   }
   if (options.backend.runner.empty()) {
-    TargetInfo machine = findTarget("cpu")->info(options.backend.machine);
+    HostMachine machine = hostTarget().host(options.backend.machine);
     std::vector<std::string> missing = cpuInfo().missing(machine.features);
     if (!missing.empty()) {
       llvm::outs() << "SKIPPED: this machine lacks " << joinNames(missing) << "\n";

@@ -404,7 +404,7 @@ static bool isFull() {
 
 static void runTable(const Cases &cases, const BackendOptions &options) {
   if (options.runner.empty()) {
-    std::vector<std::string> missing = cpuInfo().missing(findTarget("cpu")->info(options.machine).features);
+    std::vector<std::string> missing = cpuInfo().missing(hostTarget().host(options.machine).features);
     if (!missing.empty())
       GTEST_SKIP() << "this machine lacks " << joinNames(missing);
   }

@@ -18,9 +18,9 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import inputs  # noqa: E402
 
-STAGES = ["import", "graph", "place", "schedule", "lower"]
+STAGES = ["import", "graph", "knobs", "place", "prepare", "graph-schedule", "payload", "schedule", "lower"]
 # Lines of a stage for each layer, loop or node: a few times what they are.
-MOST = {"import": 60, "graph": 60, "place": 120, "schedule": 3000, "lower": 5000}
+MOST = {"import": 60, "graph": 60, "knobs": 60, "place": 60, "prepare": 120, "graph-schedule": 120, "payload": 3000, "schedule": 3000, "lower": 5000}
 SIZES = (8, 32)
 MEMORY = 12 << 30
 

@@ -11,6 +11,7 @@
 #include "tessera/driver/Compiler.h"
 #include "tessera/driver/Components.h"
 #include "tessera/driver/Knobs.h"
+#include "tessera/driver/TargetList.h"
 
 #include "llvm/Support/raw_ostream.h"
 #include <nlohmann/json.hpp>
@@ -151,8 +152,9 @@ static int runInstall(InstallArgs &args) {
     return status;
   if (int status = parseKnobs(args.knobs, args.options.knobs))
     return status;
-  if (args.options.stopAfter && *args.options.stopAfter < Stage::Place)
-    return fail("'install' begins with the stage 'place'; give --stop-after=" + args.stop + " to 'compile'");
+  if (args.options.stopAfter && *args.options.stopAfter < firstInstallStage)
+    return fail("'install' begins with the stage '" + std::string(getInfo(firstInstallStage).name) +
+                "'; give --stop-after=" + args.stop + " to 'compile'");
   if (Status mode = parseMode(args.mode, args.check, args.options.target); !mode.ok())
     return fail(mode.message());
   for (const std::string &part : args.without) {
@@ -167,9 +169,9 @@ static int runInstall(InstallArgs &args) {
                               std::vector<std::string>{"fusion", "layout", "memory-plan"}));
   }
   for (const std::string &target : args.options.targets)
-    if (!findTarget(target)) {
+    if (std::string name = splitTarget(target).first; !findTarget(name)) {
       std::vector<std::string> names(getTargetNames());
-      return fail(unknownName("target", target, "built targets", names));
+      return fail(unknownName("target", name, "built targets", names));
     }
   if (isExecutable(args.in.front())) {
     if (args.in.size() > 1 || !args.out.empty())
@@ -257,6 +259,14 @@ static int runInstall(InstallArgs &args) {
   });
 }
 
+static std::string installStages() {
+  std::vector<std::string> names;
+  for (const StageInfo &info : stageTable)
+    if (info.stage >= firstInstallStage)
+      names.push_back(info.name);
+  return joinNames(names);
+}
+
 void cli::addInstall(CLI::App &app, Action &action) {
   CLI::App *sub = app.add_subcommand("install", "specialise portable objects for a machine (.tsx)");
   auto args = std::make_shared<InstallArgs>();
@@ -267,7 +277,9 @@ void cli::addInstall(CLI::App &app, Action &action) {
       ->required();
   sub->add_option("-o,--output", args->out,
                   "the installed program; default: the first input's name with .tsx");
-  sub->add_option("--target", args->options.targets, "targets in order of preference")->delimiter(',');
+  sub->add_option("--target", args->options.targets,
+                  "targets in order of preference; a machine may stand behind a colon, e.g. cpu:haswell")
+      ->delimiter(',');
   sub->add_option("--as", args->names,
                   "what the programs are to be called, separated by commas; one for each input")
       ->delimiter(',');
@@ -307,8 +319,7 @@ void cli::addInstall(CLI::App &app, Action &action) {
                   "CPU features in LLVM's form, e.g. +avx2,+fma");
   // For executables that carry graphs: what the installed program has to be known by in the cache.
   sub->add_option("--cache-key", args->options.cacheKey)->group("");
-  sub->add_option("--stop-after", args->stop,
-                  "stop after a stage and print the IR: place, schedule, lower, emit, link");
+  sub->add_option("--stop-after", args->stop, "stop after a stage and print the IR: " + installStages());
   sub->add_option("--dump-stages", args->options.dumpDir, "write the IR after each stage into this folder");
   sub->footer("example: tessera install edge.tsr -o edge.tsx");
   sub->callback([args, &action] { action = [args] { return runInstall(*args); }; });

@@ -126,7 +126,7 @@ static Result<std::vector<tune::Cost>> measure(const Installed &installed, const
 
 // What machines must have in common to share measurements.
 static std::string machineKind(const InstallOptions &options) {
-  const TargetInfo machine = findTarget("cpu")->info(options.target);
+  const HostMachine machine = hostTarget().host(options.target);
   return concat(machine.triple, " ", machine.cpu, " with ", cpuInfo().cores, " processors");
 }
 

@@ -68,10 +68,8 @@ static tune::PieceCompiler piecesOf(Session &session, Portable &program, ArrayRe
 }
 
 // One offset for each rate; perforation in bytes alone, which every machine has and where it gains most.
-// Without an instruction for bytes as such, those with small weights are the fast ones.
 std::vector<std::string> cli::defaultKnobs(const TargetOptions &target) {
-  const bool wantsSmall = findTarget("cpu")->info(target).dotBytes == "maddubs";
-  const std::string bytes = wantsSmall ? "int7" : "int8";
+  const std::string bytes = hostTarget().bytesKnob(target).str();
   return {"bf16", bytes, bytes + "+perforate-*@1", "sample:*@1", "low-rank:*"};
 }
 

@@ -3,6 +3,7 @@
 // activation.
 #include "tessera/driver/Calibrate.h"
 
+#include "tessera/driver/Components.h"
 #include "tessera/driver/Measure.h"
 #include "tessera/transforms/nn/knobs/Knobs.h"
 
@@ -66,7 +67,7 @@ static Status runOn(Session &session, Portable &program, const CalibrationInput 
   TESSERA_ASSIGN(Container container, Container::parse(std::as_bytes(std::span(bytes)), "calibration"));
   TESSERA_ASSIGN(std::shared_ptr<const Module> module, Module::load(std::move(container)));
   ProgramOptions how;
-  how.devices = {"cpu"};
+  how.devices = {hostTargetName().str()};
   TESSERA_ASSIGN(std::shared_ptr<Program> loaded, Program::open(module, "calibration", how));
   const ProgramPlan &plan = loaded->plan();
   for (int64_t round = 0;; ++round) {

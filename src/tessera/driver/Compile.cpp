@@ -100,11 +100,13 @@ std::string tessera::printStage(ArrayRef<Operation *> ops) {
 }
 
 Status tessera::dumpStage(ArrayRef<Operation *> ops, Stage stage, const std::string &dir) {
-  if (dir.empty())
+  if (dir.empty() || ops.empty())
     return Status::success();
   if (std::error_code ec = llvm::sys::fs::create_directories(dir))
     return Status::error(StatusCode::Io, "cannot create folder '" + dir + "': " + ec.message());
-  return writeFile(dir + "/" + std::to_string(int(stage) + 1) + "-" + getInfo(stage).name + ".mlir",
+  const int number = int(stage) + 1;
+  return writeFile(dir + "/" + (number < 10 ? "0" : "") + std::to_string(number) + "-" + getInfo(stage).name +
+                       ".mlir",
                    printStage(ops));
 }
 

@@ -5,6 +5,7 @@
 
 #include "tessera/base/Knob.h"
 #include "tessera/base/Status.h"
+#include "tessera/driver/Components.h"
 #include "tessera/driver/Stages.h"
 #include "tessera/frontends/Frontend.h"
 #include "tessera/targets/Target.h"
@@ -53,7 +54,7 @@ Result<std::string> portableBytes(Portable &program);
 Result<Portable> readPortable(Session &session, const std::string &path);
 
 struct InstallOptions {
-  std::vector<std::string> targets = {"cpu"}; ///< in order of preference
+  std::vector<std::string> targets = {hostTargetName().str()}; ///< in order of preference (TargetList.h)
   TargetOptions target;
   std::string dumpDir;
   std::optional<Stage> stopAfter;
@@ -85,7 +86,7 @@ struct Installed {
   std::string ir;    ///< after the stage that was stopped after; the rest is empty then
 };
 
-/// Specialises programs for a machine: the stages from `place` on.
+/// Specialises programs for a machine: the stages from `knobs` on.
 FailureOr<Installed> install(Session &session, MutableArrayRef<Portable> programs,
                              const InstallOptions &options);
 Status writeInstalled(const Installed &program, const std::string &path);

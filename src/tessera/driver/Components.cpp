@@ -2,6 +2,8 @@
 // See Components.h.
 #include "tessera/driver/Components.h"
 
+#include "tessera/base/Check.h"
+
 #include "llvm/ADT/StringExtras.h"
 
 namespace tessera {
@@ -61,3 +63,16 @@ const Target *tessera::findTarget(StringRef name) {
       return target.get();
   return nullptr;
 }
+
+StringRef tessera::hostTargetName() {
+  static const std::string name = [] {
+    for (auto [name, target] : llvm::zip(targets().names, targets().all))
+      if (target->isHost())
+        return name;
+    TESSERA_CHECK(false) << "a build without a target for the host";
+    return std::string();
+  }();
+  return name;
+}
+
+const Target &tessera::hostTarget() { return *findTarget(hostTargetName()); }

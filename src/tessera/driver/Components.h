@@ -16,5 +16,8 @@ const Frontend *findFrontend(StringRef path);
 ArrayRef<std::string> getTargetNames();
 /// A target by name; null when it was not built.
 const Target *findTarget(StringRef name);
+/// The target whose code the program's own process runs, and its name.
+const Target &hostTarget();
+StringRef hostTargetName();
 
 } // namespace tessera

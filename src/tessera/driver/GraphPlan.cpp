@@ -6,7 +6,6 @@
 #include "tessera/driver/InPlace.h"
 #include "tessera/ir/nn/Nn.h"
 #include "tessera/targets/common/Work.h"
-#include "tessera/targets/cpu/ir/CpuOps.h"
 #include "tessera/transforms/nn/lower/Lower.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -17,11 +16,17 @@ namespace {
 
 class Planner {
 public:
-  Planner(dfg::GraphOp graph, ConstantPool &constants, bool inPlace, GraphPlan &out)
-      : graph(graph), constants(constants), inPlace(inPlace), out(out), program(out.program), env(out.env) {}
+  Planner(dfg::GraphOp graph, ConstantPool &constants, const TargetList &targets, bool inPlace,
+          GraphPlan &out)
+      : graph(graph), constants(constants), targets(targets), inPlace(inPlace), out(out),
+        program(out.program), env(out.env) {}
   LogicalResult run();
+  /// For a form of `node`: the nodes' checks become those of the node.
+  LogicalResult run(dfg::NodeOp node, const GraphPlan &outer, std::vector<plan::ExtentCheck> &checks);
 
 private:
+  LogicalResult addInputs();
+  LogicalResult addBody();
   LogicalResult addConstant(arith::ConstantOp op);
   FailureOr<int> addElements(ElementsAttr attr, Operation *op);
   LogicalResult addNode(dfg::NodeOp node);
@@ -49,10 +54,13 @@ private:
 
   dfg::GraphOp graph;
   ConstantPool &constants;
+  const TargetList &targets;
   bool inPlace;
   GraphPlan &out;
   plan::Program &program;
   plan::Env &env;
+  std::vector<plan::Node> nodes;
+  DenseMap<Value, int> results;            // of a form: values that there are already
   DenseMap<int, int> producer;             // by value: the node that wrote it last
   DenseMap<int, SmallVector<int>> readers; // by root value: nodes that read since the last write
 };
@@ -141,6 +149,10 @@ FailureOr<int> Planner::getStateInit(dfg::StateOp state) {
 }
 
 LogicalResult Planner::addResult(dfg::NodeOp node, unsigned r) {
+  if (auto it = results.find(node.getResult(r)); it != results.end()) {
+    env.values[node.getResult(r)] = it->second;
+    return success();
+  }
   Type type = node.getResult(r).getType();
   FailureOr<plan::Value> value = makeValue("temp", type, node.getLoc());
   if (failed(value))
@@ -230,23 +242,18 @@ LogicalResult Planner::addChecks(dfg::NodeOp op, plan::Node &node) {
   return success();
 }
 
-// How a node's layer stores its result, in the usual letters: blocks of c channels innermost.
-static std::string layoutOf(dfg::NodeOp node) {
-  std::string layout;
-  node.getBody().walk([&](nn::NnOp op) {
-    auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
-    if (type && type.getRank() == 5 && nn::isPacked(op) && !isa<cpu::HaloOp, cpu::CropOp, nn::SplitOp>(op))
-      layout = "NCHW" + std::to_string(type.getDimSize(4)) + "c";
-  });
-  return layout;
+// Of a node that one target alone has made.
+static std::string layoutOf(dfg::NodeOp node, const TargetList &targets) {
+  SmallVector<const TargetChoice *> makers = targets.makersOf(node);
+  return makers.size() == 1 ? makers.front()->target->describeLayout(node) : "";
 }
 
 LogicalResult Planner::addNode(dfg::NodeOp op) {
-  int index = program.nodes.size();
+  int index = nodes.size();
   plan::Node node;
   node.name = op.getName().str();
   node.loc = locationOf(op);
-  node.layout = layoutOf(op);
+  node.layout = layoutOf(op, targets);
   node.depth = op.getDepth().value_or(2);
   node.cost = op.getCost() ? op.getCost()->convertToDouble() : 0;
   StringRef criticality = op.getCriticality().value_or("base");
@@ -325,12 +332,12 @@ LogicalResult Planner::addNode(dfg::NodeOp op) {
   node.after.erase(llvm::unique(node.after), node.after.end());
   llvm::erase(node.after, index);
   out.nodes[op] = index;
-  program.nodes.push_back(std::move(node));
+  nodes.push_back(std::move(node));
   return success();
 }
 
 void Planner::takeOver(dfg::NodeOp op, plan::Node &node, int index) {
-  std::optional<unsigned> operand = findTakenOver(op);
+  std::optional<unsigned> operand = findTakenOver(op, targets);
   if (!operand)
     return;
   int from = env.values.lookup(op.getInputs()[*operand]), to = node.writes.front(), r = root(from);
@@ -408,10 +415,7 @@ LogicalResult Planner::addView(nn::ReshapeOp op) {
   return success();
 }
 
-LogicalResult Planner::run() {
-  program.name = graph.getSymName().str();
-  if (auto align = graph->getAttrOfType<IntegerAttr>(alignAttr))
-    program.align = align.getInt();
+LogicalResult Planner::addInputs() {
   for (auto [arg, name] : llvm::zip(graph.getBodyBlock()->getArguments(), graph.getArgNames())) {
     FailureOr<plan::Value> value = makeValue("input", arg.getType(), graph.getLoc());
     if (failed(value))
@@ -423,6 +427,10 @@ LogicalResult Planner::run() {
     env.values[arg] = index;
     program.inputs.push_back({cast<StringAttr>(name).str(), index});
   }
+  return success();
+}
+
+LogicalResult Planner::addBody() {
   SmallVector<dfg::UpdateOp> updates;
   for (Operation &op : *graph.getBodyBlock()) {
     if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
@@ -473,17 +481,64 @@ LogicalResult Planner::run() {
   }
   for (dfg::UpdateOp update : updates)
     program.values[env.values.lookup(update.getState())].next = env.values.lookup(update.getNext());
+  return success();
+}
+
+LogicalResult Planner::run() {
+  program.name = graph.getSymName().str();
+  if (auto align = graph->getAttrOfType<IntegerAttr>(alignAttr))
+    program.align = align.getInt();
+  if (failed(addInputs()) || failed(addBody()))
+    return failure();
+  program.nodes = std::move(nodes);
   auto ret = cast<dfg::ReturnOp>(graph.getBodyBlock()->getTerminator());
   for (auto [v, name] : llvm::zip(ret.getValues(), graph.getResultNames()))
     program.outputs.push_back({cast<StringAttr>(name).str(), env.values.lookup(v)});
   return success();
 }
 
+LogicalResult Planner::run(dfg::NodeOp node, const GraphPlan &outer, std::vector<plan::ExtentCheck> &checks) {
+  plan::Env around = outer.env;
+  for (auto [arg, v] : llvm::zip(graph.getBodyBlock()->getArguments(), node.getInputs()))
+    if (auto it = around.values.find(v); it != around.values.end())
+      env.values[arg] = it->second;
+    else if (std::optional<plan::Expr> e = around.translate(v))
+      env.exprs[arg] = *e;
+  for (auto [v, result] : llvm::zip(graph.getBodyBlock()->getTerminator()->getOperands(), node.getResults()))
+    results[v] = around.values.lookup(result);
+  if (failed(addBody()))
+    return failure();
+  for (const plan::Node &part : nodes)
+    for (const plan::ExtentCheck &check : part.checks)
+      if (llvm::none_of(checks, [&](const plan::ExtentCheck &known) {
+            return known.got == check.got && known.expected == check.expected;
+          }))
+        checks.push_back(check);
+  return success();
+}
+
 } // namespace
 
-LogicalResult tessera::planGraph(dfg::GraphOp graph, ConstantPool &constants, bool inPlace,
-                                 GraphPlan &result) {
-  return Planner(graph, constants, inPlace, result).run();
+LogicalResult tessera::planGraph(dfg::GraphOp graph, ConstantPool &constants, const TargetList &targets,
+                                 bool inPlace, GraphPlan &result) {
+  return Planner(graph, constants, targets, inPlace, result).run();
+}
+
+FailureOr<FormPlan *> tessera::planForm(dfg::NodeOp node, dfg::GraphOp form, ConstantPool &constants,
+                                        const TargetList &targets, bool inPlace, GraphPlan &graph) {
+  auto made = std::make_unique<FormPlan>(graph.program);
+  plan::Node &planned = graph.program.nodes[graph.nodes[node]];
+  size_t first = graph.program.values.size();
+  if (failed(Planner(form, constants, targets, inPlace, made->plan).run(node, graph, planned.checks)))
+    return failure();
+  for (size_t v = first; v < graph.program.values.size(); ++v) {
+    const std::string &kind = graph.program.values[v].kind;
+    if (kind == "temp")
+      made->temps.push_back(int(v));
+    if (kind == "const")
+      planned.reads.push_back(int(v));
+  }
+  return (graph.forms[form] = std::move(made)).get();
 }
 
 plan::Env tessera::planPayload(GraphPlan &graph, dfg::NodeOp node, Payload &payload) {

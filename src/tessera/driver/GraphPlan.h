@@ -3,8 +3,8 @@
 // steps of its versions.
 #pragma once
 
+#include "tessera/driver/TargetList.h"
 #include "tessera/ir/dfg/Dfg.h"
-#include "tessera/targets/Target.h"
 
 namespace tessera {
 
@@ -26,19 +26,36 @@ private:
 /// a diagnostic at `op` on failure.
 FailureOr<std::string> storedBytes(ElementsAttr attr, Operation *op);
 
+struct FormPlan;
+
 /// The plan of one graph so far: everything but the steps of the nodes' versions.
 struct GraphPlan {
-  plan::Program program;
+  plan::Program own;
+  plan::Program &program; ///< the own one; of a form, that of its graph
   plan::Env env;
   /// Index of the plan's node for each node of the graph.
   llvm::MapVector<Operation *, int> nodes;
-  GraphPlan() : env(program) {}
+  llvm::MapVector<Operation *, std::unique_ptr<FormPlan>> forms;
+  GraphPlan() : program(own), env(program) {}
+  explicit GraphPlan(plan::Program &program) : program(program), env(program) {}
   GraphPlan(const GraphPlan &) = delete;
+};
+
+/// The plan of a form: its values are those of the program, its nodes only become steps.
+struct FormPlan {
+  explicit FormPlan(plan::Program &program) : plan(program) {}
+  GraphPlan plan;
+  std::vector<int> temps; ///< that nobody outside knows
 };
 
 /// Makes values and nodes for a normalised graph; with `inPlace` results may take over the memory of
 /// operands. Emits a diagnostic on failure.
-LogicalResult planGraph(dfg::GraphOp graph, ConstantPool &constants, bool inPlace, GraphPlan &result);
+LogicalResult planGraph(dfg::GraphOp graph, ConstantPool &constants, const TargetList &targets, bool inPlace,
+                        GraphPlan &result);
+
+/// The same for a form of a node that is planned in `graph`, which keeps it.
+FailureOr<FormPlan *> planForm(dfg::NodeOp node, dfg::GraphOp form, ConstantPool &constants,
+                               const TargetList &targets, bool inPlace, GraphPlan &graph);
 
 /// What the plan knows of the arguments of a node's payload. Marks those whose memory is an operand's.
 plan::Env planPayload(GraphPlan &graph, dfg::NodeOp node, Payload &payload);
@@ -46,5 +63,7 @@ plan::Env planPayload(GraphPlan &graph, dfg::NodeOp node, Payload &payload);
 /// Rewrites what a plan cannot say directly into nodes: fills of buffers, views of tensors, returned values
 /// that no node computes. Flattening comes before.
 LogicalResult normaliseGraph(dfg::GraphOp graph);
+/// The same for a form of `node`; what it returns is what one of its nodes makes, never a view.
+LogicalResult normaliseForm(dfg::NodeOp node, dfg::GraphOp form);
 
 } // namespace tessera

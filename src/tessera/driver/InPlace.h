@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Results that are written over an operand: a residual that a layer adds, the operand of an activation.
+// Results that take the memory of an operand which nobody needs afterwards: one tensor less to write to
+// memory that is not in the cache.
 #pragma once
 
-#include "tessera/ir/dfg/Dfg.h"
+#include "tessera/driver/TargetList.h"
 
 namespace tessera {
 
-/// The operand whose memory the result of a node may take over, if there is one: the node reads each of its
-/// elements only for the element of the result at the same place, and nobody reads it afterwards.
-std::optional<unsigned> findTakenOver(dfg::NodeOp node);
+/// The operand that the node may write its only result over; none when there is no such.
+std::optional<unsigned> findTakenOver(dfg::NodeOp node, const TargetList &targets);
 
 } // namespace tessera

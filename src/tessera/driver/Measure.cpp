@@ -2,9 +2,11 @@
 // See Measure.h.
 #include "tessera/driver/Measure.h"
 
-#include "tessera/driver/Networks.h"
+#include "tessera/driver/Place.h"
+#include "tessera/driver/Prepare.h"
 #include "tessera/ir/nn/Nn.h"
 #include "tessera/runtime/program/Program.h"
+#include "tessera/transforms/nn/knobs/Apply.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
@@ -181,7 +183,7 @@ static Result<Runner> makeRunner(const std::shared_ptr<const Module> &module, co
   Runner runner;
   ProgramOptions options;
   options.threads = point.threads;
-  options.devices = {"cpu"};
+  options.devices = {hostTargetName().str()};
   TESSERA_ASSIGN(runner.program, Program::open(module, name, options));
   const ProgramPlan &plan = runner.program->plan();
   std::vector<BufferRef> inputs;
@@ -217,6 +219,7 @@ Result<std::vector<std::vector<double>>> tessera::measurePrograms(Session &sessi
   });
   auto refused = [&] { return Status::error(StatusCode::InvalidArgument, "cannot measure: " + first); };
   InstallOptions own = options;
+  own.targets = {hostTargetName().str()};
   own.portfolio = false;
   own.knobs.clear();
   own.prepared = true;
@@ -224,10 +227,17 @@ Result<std::vector<std::vector<double>>> tessera::measurePrograms(Session &sessi
   own.stopAfter.reset();
   SmallVector<unsigned> weights;
   std::vector<std::string> names;
+  FailureOr<TargetList> targets =
+      TargetList::parse(own.targets, own.target, UnknownLoc::get(&session.context()));
+  if (failed(targets))
+    return refused();
   for (Portable &program : programs) {
-    if (failed(prepareNetworks(*program.module, options)))
-      return refused();
     auto graph = *program.module->getOps<dfg::GraphOp>().begin();
+    if (failed(nn::forEachNetwork(graph, [](dfg::NodeOp node) { return nn::applyKnobs(node); })))
+      return refused();
+    placeGraph(graph, *targets);
+    if (failed(prepareGraph(graph, *targets, {options.fusion, options.layout})))
+      return refused();
     names.push_back(graph.getSymName().str());
     weights.push_back(makeWeightsInputs(graph));
   }

@@ -3,13 +3,10 @@
 #include "tessera/driver/MeasureCache.h"
 
 #include "tessera/base/CachePath.h"
-#include "tessera/base/CpuInfo.h"
 #include "tessera/base/File.h"
 #include "tessera/base/Json.h"
 #include "tessera/base/Sha256.h"
-#include "tessera/driver/Components.h"
 
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace tessera;
@@ -31,11 +28,9 @@ static bool openFolder() {
   return !warned && openCacheFolder(folder()).ok();
 }
 
-MeasureCache::MeasureCache(const InstallOptions &options) {
-  TargetInfo info = findTarget("cpu")->info(options.target);
-  machine = "tessera " TESSERA_VERSION "\n" + cpuInfo().name + "\n" + info.triple + " " + info.cpu + " " +
-            llvm::join(info.features, ",") + "\n" + spellMode(options.target) + "\n";
-}
+MeasureCache::MeasureCache(const Target &target, const TargetOptions &options)
+    : machine("tessera " TESSERA_VERSION "\n" + target.machineKey(options) + "\n" + spellMode(options) +
+              "\n") {}
 
 std::string MeasureCache::pathOf(const std::string &key) const {
   return folder() + "/" + hashOf(machine + key) + ".json";

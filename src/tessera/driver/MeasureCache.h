@@ -11,8 +11,8 @@ namespace tessera {
 
 class MeasureCache {
 public:
-  /// For code of these options. Keys hold the compiler's version, the CPU with its features, and the mode.
-  explicit MeasureCache(const InstallOptions &options);
+  /// For code of a target. Keys hold the compiler's version, the machine, and the mode.
+  MeasureCache(const Target &target, const TargetOptions &options);
   /// What was kept for `key`, e.g. the signature of a program and what was done to it.
   std::optional<nlohmann::json> find(const std::string &key) const;
   /// Keeps a value. Others may do the same at the same time: the last one wins. A folder that cannot be

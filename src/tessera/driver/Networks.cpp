@@ -3,11 +3,8 @@
 #include "tessera/driver/Networks.h"
 
 #include "tessera/base/Progress.h"
-#include "tessera/driver/Components.h"
 #include "tessera/oracle/Oracle.h"
-#include "tessera/targets/cpu/layout/Fusion.h"
-#include "tessera/targets/cpu/packed/Packed.h"
-#include "tessera/transforms/nn/knobs/Apply.h"
+#include "tessera/transforms/nn/graph/Rewrites.h"
 #include "tessera/transforms/nn/lower/Lower.h"
 
 using namespace tessera;
@@ -29,56 +26,22 @@ LogicalResult tessera::simplifyNetworks(ModuleOp module) {
                             [](dfg::NodeOp node) { return nn::simplifyNetwork(node, evaluateByOracle); });
 }
 
-cpu::LayoutOptions tessera::layoutOptions(const InstallOptions &options) {
-  cpu::LayoutOptions layout;
-  TargetInfo info = findTarget("cpu")->info(options.target);
-  layout.lanes = std::max(4u, info.vectorBytes / 4);
-  if (std::optional<cpu::packed::Dot> dot = cpu::packed::parseDot(info.dotBytes)) {
-    layout.bytes = cpu::packed::stepOf(*dot);
-    if (*dot == cpu::packed::Dot::MaddBytes) {
-      layout.bytes = cpu::packed::stepOf(cpu::packed::Dot::Madd);
-      layout.smallBytes = cpu::packed::stepOf(*dot);
-    }
-    layout.tileBytes = cpu::packed::channelsOf(*dot);
-  }
-  // Without an instruction for them bf16 is fastest as f32.
-  if (std::optional<cpu::packed::Dot> dot = cpu::packed::parseDot(info.dotHalves);
-      dot && *dot != cpu::packed::Dot::Plain) {
-    layout.halves = cpu::packed::stepOf(*dot);
-    layout.tileHalves = cpu::packed::channelsOf(*dot);
-  }
-  layout.winograd = !options.target.strict;
-  return layout;
+// A node that has forms is lowered for what it asks of extents, and for how much it computes.
+static LogicalResult lowerNode(dfg::NodeOp node, const TargetList &targets) {
+  notePlace("node", node.getName());
+  const bool hasForms = llvm::any_of(node.getVersionsAttr().getAsRange<dfg::VersionAttr>(),
+                                     [](dfg::VersionAttr version) { return bool(version.getForm()); });
+  if (failed(hasForms ? nn::lowerToLinalg(node) : targets.makersOf(node).front()->target->lowerNetwork(node)))
+    return failure();
+  // A layer that its target has made takes what follows it only if that is all that reads its result.
+  nn::simplifyExtents(node);
+  return success();
 }
 
-LogicalResult tessera::prepareNetworks(ModuleOp module, const InstallOptions &options) {
-  cpu::LayoutOptions layout = layoutOptions(options);
-  // Packed layers are the CPU's.
-  bool host = llvm::all_of(options.targets, [](const std::string &name) {
-    return name == "cpu" || findTarget(name)->runsHostCode();
-  });
-  cpu::CpuFusionRules rules(int64_t(findTarget("cpu")->info(options.target).l2 / 2));
-  nn::PartitionOptions partition{.fuse = options.fusion, .rules = &rules};
-  return nn::forEachNetwork(module, [&](dfg::NodeOp node) {
-    if (failed(nn::applyKnobs(node)))
-      return failure();
-    if (host && options.layout && failed(cpu::assignLayouts(node, layout)))
-      return failure();
-    return nn::partitionNetwork(node, partition);
-  });
-}
-
-LogicalResult tessera::lowerNetworks(dfg::GraphOp graph) {
+LogicalResult tessera::lowerNetworks(dfg::GraphOp graph, const TargetList &targets) {
   graph.walk([](dfg::NodeOp node) {
     if (!node.getRank() && !node.isInternal())
       nn::addExtentChecks(node);
   });
-  return nn::forEachNetwork(graph, [](dfg::NodeOp node) {
-    notePlace("node", node.getName());
-    if (failed(nn::lowerToLinalg(node)))
-      return failure();
-    // A packed layer takes what follows it only if that is all that reads its result.
-    nn::simplifyExtents(node);
-    return success();
-  });
+  return nn::forEachNetwork(graph, [&](dfg::NodeOp node) { return lowerNode(node, targets); });
 }

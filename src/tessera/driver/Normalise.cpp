@@ -24,7 +24,7 @@ static dfg::NodeOp wrap(Operation *op, StringRef name, OpBuilder &b) {
   return node;
 }
 
-LogicalResult tessera::normaliseGraph(dfg::GraphOp graph) {
+static LogicalResult normalise(dfg::GraphOp graph, bool isForm) {
   OpBuilder b(graph.getContext());
   unsigned count = 0;
   auto fresh = [&](StringRef what) { return (what + "." + Twine(count++)).str(); };
@@ -88,12 +88,27 @@ LogicalResult tessera::normaliseGraph(dfg::GraphOp graph) {
   DenseSet<Value> returned;
   for (OpOperand &use : graph.getBodyBlock()->getTerminator()->getOpOperands()) {
     Value v = use.get(), root = v;
-    while (auto reshape = root.getDefiningOp<nn::ReshapeOp>())
+    while (auto reshape = isForm ? nn::ReshapeOp() : root.getDefiningOp<nn::ReshapeOp>())
       root = reshape.getX();
     bool written = isa_and_nonnull<dfg::NodeOp>(root.getDefiningOp());
     bool memory = isa<MemRefType>(v.getType());
     if (!memory && !(written && returned.insert(root).second))
       copyFor(use);
   }
+  return success();
+}
+
+LogicalResult tessera::normaliseGraph(dfg::GraphOp graph) { return normalise(graph, /*isForm=*/false); }
+
+LogicalResult tessera::normaliseForm(dfg::NodeOp node, dfg::GraphOp form) {
+  if (failed(normalise(form, /*isForm=*/true)))
+    return failure();
+  // What was added runs where the rest does.
+  ArrayAttr versions;
+  form.walk([&](dfg::NodeOp part) { versions = part.getVersionsAttr() ? part.getVersionsAttr() : versions; });
+  form.walk([&](dfg::NodeOp part) {
+    if (!part.getVersionsAttr())
+      part.setVersionsAttr(versions);
+  });
   return success();
 }

@@ -3,14 +3,10 @@
 #include "tessera/driver/Portfolio.h"
 
 #include "tessera/base/CpuInfo.h"
-#include "tessera/driver/Components.h"
 #include "tessera/driver/Measure.h"
 #include "tessera/driver/MeasureCache.h"
-#include "tessera/driver/Networks.h"
-#include "tessera/targets/cpu/PackedMachine.h"
-#include "tessera/targets/cpu/layout/Algorithm.h"
-#include "tessera/targets/cpu/layout/Sparse.h"
-#include "tessera/targets/cpu/packed/Packed.h"
+#include "tessera/driver/Prepare.h"
+#include "tessera/ir/nn/Nn.h"
 
 #include <cmath>
 #include <ctime>
@@ -19,8 +15,6 @@
 using namespace tessera;
 using Json = nlohmann::json;
 
-// Tile sizes beside the chosen ones that are measured in one go: a candidate costs a tenth of a second.
-static constexpr size_t mostTiles = 2;
 // Layers that are not measured by then keep the default; the next installation goes on with them. Those with
 // most work come first.
 static constexpr double mostSeconds = 12;
@@ -32,22 +26,12 @@ static double secondsUsed() { return double(std::clock()) / CLOCKS_PER_SEC; }
 
 namespace {
 
-/// What a layer is made into.
-struct Form {
-  std::optional<cpu::Algorithm> algorithm; ///< none: as it is, a layer that has only one
-  bool sparse = false;                     ///< without the zeros among its weights
-};
-
-struct Candidate {
-  Form form;
-  cpu::packed::Tiles tiles;
-  std::string text; ///< names it in caches and reports
-};
+using Candidates = SmallVector<SmallVector<Candidate>>; ///< by algorithm
 
 /// A fusion group around a layer that has candidates, and all other groups that do the same work.
 struct Layer {
-  Operation *op = nullptr;    ///< nn.conv or nn.matmul, as it was
   OwningOpRef<ModuleOp> part; ///< the group with the default layer, as a program
+  Candidates candidates;
   std::string signature;
   SmallVector<std::pair<std::string, std::string>> places; ///< program and node
   SmallVector<Operation *> all;                            ///< layers that get the choice
@@ -61,14 +45,12 @@ struct Measured {
 
 class Portfolio {
 public:
-  Portfolio(Session &session, const InstallOptions &options);
-  Json run(MutableArrayRef<Portable> programs);
+  explicit Portfolio(Installation &in);
+  Json run();
 
 private:
-  void collect(MutableArrayRef<Portable> programs);
-  /// The group with its layer in the form of a candidate; the layer is returned.
-  Operation *make(const Layer &layer, const Form &form, Portable &program) const;
-  SmallVector<Candidate> candidatesOf(const Layer &layer, const Form &form) const;
+  void collect();
+  void collect(dfg::NodeOp node, ArrayRef<Operation *> numbered);
   /// Times of the candidates.
   Result<std::vector<Measured>> measure(const Layer &layer, ArrayRef<Candidate> candidates, double seconds);
   /// The first, unless another one is clearly faster.
@@ -76,25 +58,16 @@ private:
   Json decide(const Layer &layer);
   static void mark(const Layer &layer, const Candidate &choice);
 
-  Session &session;
+  Installation &in;
+  const TargetChoice &host;
   InstallOptions options;
-  cpu::LayoutOptions layout;
-  cpu::packed::Machine machine;
   MeasureOptions how;
   MeasureCache cache;
-  SmallVector<Operation *> numbered;   ///< by nn.layer
   std::map<std::string, Layer> layers; ///< by signature
   double begin = secondsUsed();
 };
 
 } // namespace
-
-static std::string textOf(const Form &form, const cpu::packed::Tiles &t) {
-  std::string name = form.sparse      ? cpu::sparseName.str()
-                     : form.algorithm ? cpu::nameOf(*form.algorithm).str()
-                                      : "product";
-  return name + cpu::packed::spellNumbers(t);
-}
 
 // The layer in a program that was made from it.
 static Operation *findLayer(ModuleOp part) {
@@ -106,18 +79,50 @@ static Operation *findLayer(ModuleOp part) {
   return found;
 }
 
-Portfolio::Portfolio(Session &session, const InstallOptions &given)
-    : session(session), options(given), layout(layoutOptions(given)), cache(given) {
-  machine = packedMachine(findTarget("cpu")->info(options.target));
+Portfolio::Portfolio(Installation &in)
+    : in(in), host(in.targets.host()), options(in.options), cache(*host.target, host.options) {
   // A group is laid out already.
   options.layout = false;
   // One sample as fast as possible, and many on all that the machine has.
   how.points = {{1, 1}, {8, std::max(1u, cpuInfo().cores)}};
 }
 
-void Portfolio::collect(MutableArrayRef<Portable> programs) {
+// `numbered`: the layers of the networks, by nn.layer.
+void Portfolio::collect(dfg::NodeOp node, ArrayRef<Operation *> numbered) {
+  SmallVector<const TargetChoice *> makers = in.targets.makersOf(node);
+  if (makers.size() != 1 || makers.front() != &host)
+    return;
+  SmallVector<Operation *> ops, found;
+  for (Operation &op : node.getBodyBlock()->without_terminator()) {
+    if (op.hasAttr(nn::layerAttr))
+      found.push_back(&op);
+    if (!isa<arith::ConstantOp>(op))
+      ops.push_back(&op);
+  }
+  if (found.size() != 1)
+    return;
+  Operation *original = numbered[found[0]->getAttrOfType<IntegerAttr>(nn::layerAttr).getInt()];
+  found[0]->setAttr(nn::layerAttr, UnitAttr::get(node.getContext()));
+  OwningOpRef<ModuleOp> part = isolate(ops, "layer");
+  if (!part)
+    return;
+  std::string signature = signatureOf(*part);
+  Layer &layer = layers[signature];
+  if (layer.signature.empty()) {
+    layer.part = std::move(part);
+    layer.candidates = host.target->candidates(original, findLayer(*layer.part), host.options);
+    layer.signature = signature;
+  }
+  layer.all.push_back(original);
+  auto graph = node->getParentOfType<dfg::GraphOp>();
+  layer.places.push_back({graph.getSymName().str(), node.getName().str()});
+  layer.flops += double(cast<nn::NnOp>(found[0]).getFlops());
+}
+
+void Portfolio::collect() {
+  SmallVector<Operation *> numbered;
   uint64_t weights = 0;
-  for (Portable &program : programs)
+  for (Portable &program : in.programs)
     program.module->walk([&](Operation *op) {
       if (!isa<nn::ConvOp, nn::MatmulOp>(op))
         return;
@@ -127,83 +132,18 @@ void Portfolio::collect(MutableArrayRef<Portable> programs) {
         weights += 4 * uint64_t(type.getNumElements());
     });
   how.weightBytes = std::min<uint64_t>(weights, 2 * cpuInfo().l3);
-  InstallOptions own = options;
-  own.layout = true;
-  for (Portable &program : programs) {
+  for (Portable &program : in.programs) {
     OwningOpRef<ModuleOp> copy = cast<ModuleOp>((*program.module)->clone());
-    if (failed(prepareNetworks(*copy, own)))
-      continue;
+    for (auto graph : llvm::to_vector(copy->getOps<dfg::GraphOp>()))
+      if (graph.getSymVisibility() != "private")
+        (void)prepareGraph(graph, in.targets, {options.fusion, /*layout=*/true});
     copy->walk([&](dfg::NodeOp node) {
-      SmallVector<Operation *> ops, found;
-      for (Operation &op : node.getBodyBlock()->without_terminator()) {
-        if (op.hasAttr(nn::layerAttr) && nn::isPacked(&op))
-          found.push_back(&op);
-        if (!isa<arith::ConstantOp>(op))
-          ops.push_back(&op);
-      }
-      if (found.size() != 1)
-        return;
-      Operation *original = numbered[found[0]->getAttrOfType<IntegerAttr>(nn::layerAttr).getInt()];
-      found[0]->setAttr(nn::layerAttr, UnitAttr::get(node.getContext()));
-      OwningOpRef<ModuleOp> part = isolate(ops, "layer");
-      if (!part)
-        return;
-      std::string signature = signatureOf(*part);
-      Layer &layer = layers[signature];
-      if (!layer.op) {
-        layer.op = original;
-        layer.part = std::move(part);
-        layer.signature = signature;
-      }
-      layer.all.push_back(original);
-      auto graph = node->getParentOfType<dfg::GraphOp>();
-      layer.places.push_back({graph.getSymName().str(), node.getName().str()});
-      layer.flops += double(cast<nn::NnOp>(found[0]).getFlops());
+      if (node.getVersionsAttr() && !node.getRank() && !node.isInternal())
+        collect(node, numbered);
     });
   }
   for (Operation *op : numbered)
     op->removeAttr(nn::layerAttr);
-}
-
-Operation *Portfolio::make(const Layer &layer, const Form &form, Portable &program) const {
-  program.module = cast<ModuleOp>((*layer.part)->clone());
-  Operation *op = findLayer(*program.module);
-  auto conv = dyn_cast<nn::ConvOp>(layer.op);
-  if (!form.sparse && (!conv || !form.algorithm || *form.algorithm == cpu::algorithmOf(conv, layout)))
-    return op;
-  OpBuilder b(op);
-  auto emit = [&](cpu::Algorithm algorithm, bool contents) {
-    return cpu::emitConv(b, conv, op->getOperand(0), op->getNumOperands() > 2 ? op->getOperand(2) : Value(),
-                         cast<RankedTensorType>(op->getResult(0).getType()).getShape().back(), algorithm,
-                         contents);
-  };
-  auto erase = [](Operation *layer) {
-    Operation *weights = layer->getOperand(1).getDefiningOp();
-    layer->erase();
-    if (weights && weights->use_empty())
-      weights->erase();
-  };
-  Value y;
-  if (form.sparse && isa<cpu::PackedWinogradOp>(op)) {
-    Operation *direct = emit(cpu::Algorithm::Direct, /*contents=*/true).getDefiningOp();
-    y = cpu::emitSparse(b, direct);
-    erase(direct);
-  } else {
-    y = form.sparse ? cpu::emitSparse(b, op) : emit(*form.algorithm, /*contents=*/false);
-  }
-  op->getResult(0).replaceAllUsesWith(y);
-  erase(op);
-  return y.getDefiningOp();
-}
-
-SmallVector<Candidate> Portfolio::candidatesOf(const Layer &layer, const Form &form) const {
-  Portable program;
-  Operation *op = make(layer, form, program);
-  SmallVector<Candidate> candidates;
-  for (const cpu::packed::Tiles &tiles : cpu::packed::tileCandidates(op, machine))
-    if (candidates.size() <= mostTiles)
-      candidates.push_back({form, tiles, textOf(form, tiles)});
-  return candidates;
 }
 
 Result<std::vector<Measured>> Portfolio::measure(const Layer &layer, ArrayRef<Candidate> candidates,
@@ -212,11 +152,12 @@ Result<std::vector<Measured>> Portfolio::measure(const Layer &layer, ArrayRef<Ca
   std::vector<Portable> programs;
   for (auto [i, candidate] : llvm::enumerate(candidates)) {
     programs.emplace_back();
-    cpu::packed::setTiles(make(layer, candidate.form, programs.back()), candidate.tiles);
+    programs.back().module = cast<ModuleOp>((*layer.part)->clone());
+    candidate.apply(findLayer(*programs.back().module));
     for (auto graph : programs.back().module->getOps<dfg::GraphOp>())
       graph.setSymName("c" + std::to_string(i));
   }
-  Result<std::vector<std::vector<double>>> times = measurePrograms(session, programs, options, how);
+  Result<std::vector<std::vector<double>>> times = measurePrograms(in.session, programs, options, how);
   if (!times.ok())
     return times.status();
   std::vector<Measured> measured;
@@ -245,14 +186,8 @@ const Measured &Portfolio::best(ArrayRef<Measured> measured) {
 }
 
 void Portfolio::mark(const Layer &layer, const Candidate &choice) {
-  for (Operation *op : layer.all) {
-    const Form &form = choice.form;
-    if (form.sparse || form.algorithm)
-      op->setAttr(nn::algorithmAttr,
-                  StringAttr::get(op->getContext(),
-                                  form.sparse ? StringRef(cpu::sparseName) : cpu::nameOf(*form.algorithm)));
-    cpu::packed::setTiles(op, choice.tiles);
-  }
+  for (Operation *op : layer.all)
+    choice.choose(op);
 }
 
 static Json jsonOf(ArrayRef<Measured> measured) {
@@ -262,30 +197,8 @@ static Json jsonOf(ArrayRef<Measured> measured) {
   return list;
 }
 
-// The algorithms that are worth measuring, the default first. Where many tiles share the transformed weights,
-// nothing comes near the larger one.
-static SmallVector<cpu::Algorithm> algorithmsOf(nn::ConvOp conv, const cpu::LayoutOptions &layout) {
-  SmallVector<cpu::Algorithm> algorithms = cpu::algorithmsFor(conv, layout);
-  ArrayRef<int64_t> y = cast<RankedTensorType>(conv.getY().getType()).getShape();
-  if (algorithms.front() == cpu::Algorithm::Winograd4 && y[2] * y[3] >= 256 &&
-      cast<RankedTensorType>(conv.getW().getType()).getDimSize(1) >= 64)
-    algorithms.truncate(1);
-  return algorithms;
-}
-
 Json Portfolio::decide(const Layer &layer) {
-  SmallVector<SmallVector<Candidate>> byAlgorithm;
-  // Narrow elements have a form of their own.
-  Operation *made = findLayer(*layer.part);
-  bool narrow = getElementTypeOrSelf(made->getOperand(0)) != getElementTypeOrSelf(made->getResult(0));
-  if (auto conv = dyn_cast<nn::ConvOp>(layer.op); conv && !narrow)
-    for (cpu::Algorithm algorithm : algorithmsOf(conv, layout))
-      byAlgorithm.push_back(candidatesOf(layer, {algorithm}));
-  else
-    byAlgorithm.push_back(candidatesOf(layer, {}));
-  // Strict is strict about what a zero makes of infinity, too.
-  if (!options.target.strict && made->hasAttr(nn::filledAttr))
-    byAlgorithm.push_back(candidatesOf(layer, {{}, /*sparse=*/true}));
+  const Candidates &byAlgorithm = layer.candidates;
   if (std::optional<Json> kept = cache.find(layer.signature)) {
     // Of another list of candidates it would be worth nothing.
     std::string chosen = kept->is_object() ? kept->value("chosen", "") : "";
@@ -338,11 +251,12 @@ Json Portfolio::decide(const Layer &layer) {
   return report;
 }
 
-Json Portfolio::run(MutableArrayRef<Portable> programs) {
-  collect(programs);
+Json Portfolio::run() {
+  collect();
   SmallVector<Layer *> order;
   for (auto &[signature, layer] : layers)
-    order.push_back(&layer);
+    if (!layer.candidates.empty())
+      order.push_back(&layer);
   llvm::stable_sort(order, [](Layer *x, Layer *y) { return x->flops > y->flops; });
   Json result = Json::object();
   for (Layer *layer : order) {
@@ -353,15 +267,14 @@ Json Portfolio::run(MutableArrayRef<Portable> programs) {
   return result;
 }
 
-nlohmann::json tessera::choosePortfolio(Session &session, MutableArrayRef<Portable> programs,
-                                        const InstallOptions &options) {
-  const Target *cpu = findTarget("cpu");
-  TargetInfo wanted = cpu->info(options.target), here = cpu->info({});
-  if (wanted.triple != here.triple || wanted.cpu != here.cpu || !cpuInfo().missing(wanted.features).empty()) {
-    emitWarning(UnknownLoc::get(&session.context()))
-        << "the portfolio is not measured: '" << wanted.cpu << "' is not this machine's CPU ('" << here.cpu
+Json tessera::choosePortfolio(Installation &in) {
+  const TargetChoice &host = in.targets.host();
+  if (!host.target->isHere(host.options)) {
+    emitWarning(UnknownLoc::get(in.context))
+        << "the portfolio is not measured: '" << host.target->machineName(host.options)
+        << "' is not this machine's CPU ('" << host.target->machineName({})
         << "'); layers keep their defaults. Install with --portfolio on a machine that has it";
     return Json::object();
   }
-  return Portfolio(session, options).run(programs);
+  return Portfolio(in).run();
 }

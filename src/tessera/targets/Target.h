@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Everything the compiler asks of a target. A target is one folder: this interface for the compiler, and a
-// Device.cpp for the runtime that knows nothing of it.
+// Device.cpp for the runtime that knows nothing of it. The functions are in the order of the stages that call
+// them; the ones without an answer here are those that every target must give.
 #pragma once
 
 #include "tessera/targets/common/Exprs.h"
 #include "tessera/transforms/leaf/Payload.h"
 
 #include "llvm/ADT/StringMap.h"
+#include <functional>
 #include <memory>
 
 namespace tessera {
 
 struct TargetInfo {
   std::string name, summary;
-  std::string triple, cpu;           ///< of the machine that code is made for; empty where that means nothing
-  std::vector<std::string> features; ///< that a machine must have to run the code
-  unsigned vectorBytes = 16;         ///< of one vector register
-  unsigned registers = 16;           ///< vector registers
-  std::string dotBytes = "plain", dotHalves = "plain"; ///< what multiplies narrow elements (cpu::packed::Dot)
-  uint64_t l1 = 32 << 10, l2 = 1 << 20, l3 = 0;
-  bool measured = true; ///< false when figures of this target come from a model
+  /// For the default of cost(): operations and bytes of memory a second, and seconds of a launch of nothing.
+  double flopsPerSecond = 1e11, bytesPerSecond = 1e10, launchSeconds = 1e-6;
 };
 
 /// What kernels check of their data while they run (docs/decisions/0021-faults.md).
@@ -31,9 +28,36 @@ enum class Checks : uint8_t {
 
 /// How to install for a target.
 struct TargetOptions {
-  std::string triple, cpu, features; ///< of the machine; empty means the one we run on
-  bool strict = false;               ///< no contraction: bit for bit what the oracle says, up to reductions
+  std::string triple, cpu, features; ///< of the host's machine; empty means the one we run on
+  std::string machine; ///< what stands behind the colon of `--target name:machine`; may be empty
+  bool strict = false; ///< no contraction: bit for bit what the oracle says, up to reductions
   Checks checks = Checks::Data;
+};
+
+/// What a program says of the machine that its host code is made for, so that another one refuses it.
+struct HostMachine {
+  std::string triple, cpu;
+  std::vector<std::string> features; ///< that a machine must have to run the code
+};
+
+/// What an operation is expected to take.
+struct Cost {
+  double seconds = 0;
+  bool measured = false; ///< on this machine; otherwise it comes from a model
+};
+
+/// How regions of networks are prepared. Each part can be left out to see what it is worth.
+struct RegionOptions {
+  bool fusion = true; ///< several operations in a node
+  bool layout = true; ///< layouts other than the plain one
+};
+
+/// One way to run a layer of a network. What it stands for is the target's secret.
+struct Candidate {
+  std::string text; ///< names it in caches and reports
+  std::function<void(Operation *prepared)>
+      apply;                                    ///< gives it to a layer that was prepared in the default way
+  std::function<void(Operation *layer)> choose; ///< lets prepare() take it for a layer
 };
 
 /// A node on its way through a target: its payload, what the plan knows of its arguments, and the version to
@@ -56,27 +80,80 @@ struct TargetCode {
 class Target {
 public:
   virtual ~Target() = default;
+
+  //===--------------------------------------------------------------------===//
+  // What it is
+  //===--------------------------------------------------------------------===//
+
+  virtual TargetInfo info(const TargetOptions &options) const = 0;
   /// Adds the target's own dialects and schedule operations.
   virtual void registerDialects(DialectRegistry &registry) const {}
   /// Adds the target's own passes, for `tessera-opt`.
   virtual void registerPasses() const {}
   /// Whether the options name a machine that code can be made for. Emits a diagnostic when they do not.
-  virtual LogicalResult check(const TargetOptions &options, Location loc) const { return success(); }
-  virtual TargetInfo info(const TargetOptions &options) const = 0;
-  /// Whether a node can run here at all; placement asks it.
-  virtual bool supports(dfg::NodeOp node) const = 0;
-  /// True when the device runs the CPU's kernels on memory of its own: its versions take the CPU's steps, and
-  /// writeSchedule, lower and emit are never called.
+  virtual LogicalResult check(const TargetOptions &options, Location loc) const;
+  /// What the machine is called, for messages.
+  virtual std::string machineName(const TargetOptions &options) const { return options.machine; }
+  /// What measurements hold for: whatever changes the code or how fast it runs.
+  virtual std::string machineKey(const TargetOptions &options) const;
+  /// True when code for these options can be measured by this process.
+  virtual bool isHere(const TargetOptions &options) const { return false; }
+  /// The program's own process runs its code; one target does.
+  virtual bool isHost() const { return false; }
+  /// Of that target: the machine that loads the program.
+  virtual HostMachine host(const TargetOptions &options) const { return {}; }
+  /// True when the device runs the host's kernels on memory of its own: its versions take the host's steps,
+  /// and nothing below is ever asked but supports().
   virtual bool runsHostCode() const { return false; }
+
+  //===--------------------------------------------------------------------===//
+  // place
+  //===--------------------------------------------------------------------===//
+
+  /// Whether a node, or an operation of a network, can run here at all.
+  virtual bool supports(Operation *op, const TargetOptions &options) const = 0;
+  /// What it would take; by default the roofline of info().
+  virtual Cost cost(Operation *op, const TargetOptions &options) const;
+
+  //===--------------------------------------------------------------------===//
+  // prepare
+  //===--------------------------------------------------------------------===//
+
+  /// A region of a network, a leaf that is this target's alone, becomes the nodes it is to run as: layouts,
+  /// fusion, cut and packed constants are the target's choice; what enters and leaves the region has the
+  /// plain layout. By default operations are fused by their classes.
+  virtual LogicalResult prepare(dfg::NodeOp region, const RegionOptions &how,
+                                const TargetOptions &options) const;
+  /// The ways to run a layer, by algorithm, the default first. `layer` is the operation of the network,
+  /// `prepared` what prepare() made of it. None: there is nothing to choose.
+  virtual SmallVector<SmallVector<Candidate>> candidates(Operation *layer, Operation *prepared,
+                                                         const TargetOptions &options) const {
+    return {};
+  }
+  /// The knob for layers in bytes that is worth trying first.
+  virtual StringRef bytesKnob(const TargetOptions &options) const { return "int8"; }
+
+  //===--------------------------------------------------------------------===//
+  // payload, schedule, lower, emit
+  //===--------------------------------------------------------------------===//
+
+  /// What is left of networks in a node that prepare() made becomes loops; what the target lowers itself may
+  /// stay. By default all of it becomes linalg.
+  virtual LogicalResult lowerNetwork(dfg::NodeOp node) const;
+  /// The layout of what a node makes, in words for `explain`; empty for the plain one.
+  virtual std::string describeLayout(dfg::NodeOp node) const { return {}; }
+  /// The node may write its only result over its operand number `operand`, which nobody reads afterwards.
+  virtual bool mayTakeOver(dfg::NodeOp node, unsigned operand) const { return false; }
+  /// Into how many parts reductions and accumulations are cut, and what floats may do.
+  virtual PayloadOptions payloadForm(const TargetOptions &options) const;
   /// A schedule script for a payload: a transform-dialect module with a sequence @schedule for the payload,
-  /// and
-  /// @schedule_loops for its kernels after they have become loops. Empty when there is nothing to do.
-  virtual std::string writeSchedule(func::FuncOp payload, const TargetOptions &options) const = 0;
+  /// and @schedule_loops for its kernels after they have become loops. Empty when there is nothing to do.
+  virtual std::string writeSchedule(func::FuncOp payload, const TargetOptions &options) const { return {}; }
   /// Scheduled payloads of `module` → kernels in the target's own form, and the steps that run them. Steps of
   /// several nodes may name one kernel.
   virtual LogicalResult lower(ModuleOp module, MutableArrayRef<NodeLowering> nodes,
                               const TargetOptions &options) const = 0;
-  /// Kernels → what goes into the installed program's section `code` (the CPU) or `code.<target>`.
+  /// Kernels → what goes into the installed program's section `code` (the host) or `code.<target>`.
   virtual FailureOr<TargetCode> emit(ModuleOp module, const TargetOptions &options) const = 0;
 };
 

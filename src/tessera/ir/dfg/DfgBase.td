@@ -123,11 +123,16 @@ def Dfg_DemandAttr : Dfg_Attr<"Demand", "demand"> {
 }
 
 def Dfg_VersionAttr : Dfg_Attr<"Version", "version"> {
-  let summary = "one way a node can run: a target, its schedule script and its knobs";
+  let summary = "one way a node can run: a target, and what the target has made of the node";
+  let description = [{
+    `form` names a private graph with the node's inputs and results: the nodes that this version runs as. Without one the
+    version runs the node as it is.
+  }];
   let parameters = (ins StringRefParameter<"name of the target">:$target,
+                        OptionalParameter<"::mlir::FlatSymbolRefAttr">:$form,
                         OptionalParameter<"::mlir::StringAttr">:$script,
                         OptionalParameter<"::mlir::DictionaryAttr">:$knobs);
-  let assemblyFormat = "`<` $target (`,` `script` `=` $script^)? (`,` `knobs` `=` $knobs^)? `>`";
+  let assemblyFormat = "`<` $target (`as` $form^)? (`,` `script` `=` $script^)? (`,` `knobs` `=` $knobs^)? `>`";
 }
 
 class Dfg_Type<string name, string typeMnemonic> : TypeDef<Dfg_Dialect, name> {

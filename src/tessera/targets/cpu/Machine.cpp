@@ -65,10 +65,10 @@ static std::unique_ptr<llvm::MCSubtargetInfo> describe(const Machine &machine) {
 static Machine nameMachine(const TargetOptions &options) {
   Machine machine;
   machine.triple = options.triple.empty() ? hostTriple() : options.triple;
-  machine.cpu = options.cpu;
+  machine.cpu = options.machine.empty() ? options.cpu : options.machine;
   machine.features = options.features;
   llvm::Triple triple(machine.triple);
-  if (options.triple.empty() && options.cpu.empty()) {
+  if (options.triple.empty() && machine.cpu.empty()) {
     machine.cpu = llvm::sys::getHostCPUName().str();
     // With what is missing, too: a virtual machine may hide features that the CPU's name implies. What the
     // user asks for comes last and wins.
@@ -87,6 +87,9 @@ static Machine nameMachine(const TargetOptions &options) {
 }
 
 LogicalResult cpu::checkMachine(const TargetOptions &options, Location loc) {
+  if (!options.machine.empty() && !options.cpu.empty() && options.machine != options.cpu)
+    return emitError(loc) << "expected one CPU, but got 'cpu:" << options.machine << "' and --cpu "
+                          << options.cpu;
   Machine machine = nameMachine(options);
   std::string error;
   const llvm::Target *target = findCodeGenerator(machine, error);

@@ -2,7 +2,7 @@
 // See Schedule.h. The scripts are plain text on purpose: what `explain` prints is what was run.
 #include "tessera/targets/cpu/Schedule.h"
 
-#include "tessera/targets/cpu/PackedMachine.h"
+#include "tessera/targets/cpu/Figures.h"
 #include "tessera/targets/cpu/Script.h"
 #include "tessera/targets/cpu/packed/Packed.h"
 #include "tessera/transforms/leaf/Rewrites.h"
@@ -45,7 +45,7 @@ static std::string parallelTiles(linalg::GenericOp op, unsigned parallel) {
 // a block of the result in registers that each step of the reduction updates by fused multiply-adds. What is
 // left at the edges runs with the columns innermost, which the code generator vectorises.
 static void writeContraction(Writer &out, unsigned index, const std::string &name, linalg::GenericOp op,
-                             bool raised, const TargetInfo &info) {
+                             bool raised, const Figures &info) {
   Type element = cast<ShapedType>(op.getOutputs()[0].getType()).getElementType();
   unsigned lanes = std::max(1u, info.vectorBytes / plan::typeBytes(element));
   unsigned rows = info.registers >= 32 ? 8 : 6, columns = 2 * lanes;
@@ -113,7 +113,7 @@ static void writeContraction(Writer &out, unsigned index, const std::string &nam
 // Instances with loops of their own, a row of them in the lanes of vectors. What is left of a row runs one by
 // one.
 static void writeLanes(Writer &out, unsigned index, const std::string &name, linalg::GenericOp op,
-                       const TargetInfo &info) {
+                       const Figures &info) {
   unsigned bytes = 4;
   op.getBody()->walk([&](Operation *inner) {
     for (Type type : inner->getResultTypes())
@@ -183,7 +183,7 @@ static bool writeSeparable(Writer &out, cpu::PackedDepthwiseOp first, const cpu:
 
 // Layers on blocked activations, in order; borders that nobody made part of a layer come last. What they take
 // into their stores is gone from `trial` afterwards.
-static bool writePacked(Writer &out, func::FuncOp trial, const TargetInfo &info) {
+static bool writePacked(Writer &out, func::FuncOp trial, const Figures &info) {
   cpu::packed::Machine machine = packedMachine(info);
   bool any = false;
   for (bool views : {false, true}) {
@@ -224,7 +224,7 @@ static bool sumsAlongResult(linalg::GenericOp op) {
   return op.getNumReductionLoops() > 0 && op.getIteratorTypesArray().back() == utils::IteratorType::parallel;
 }
 
-std::string cpu::writeDefaultSchedule(func::FuncOp payload, const TargetInfo &info, bool strict) {
+std::string cpu::writeDefaultSchedule(func::FuncOp payload, const Figures &info, bool strict) {
   Writer out;
   // What packed layers leave over and what raising would give, tried on copies.
   OwningOpRef<func::FuncOp> rest = cast<func::FuncOp>(payload->clone());

@@ -3,12 +3,12 @@
 // written.
 #pragma once
 
-#include "tessera/targets/Target.h"
+#include "tessera/targets/cpu/Figures.h"
 
 namespace tessera::cpu {
 
 /// A transform-dialect module with sequences @schedule and @schedule_loops for this payload. `strict`:
 /// nothing that changes the rounding of a result.
-std::string writeDefaultSchedule(func::FuncOp payload, const TargetInfo &info, bool strict);
+std::string writeDefaultSchedule(func::FuncOp payload, const Figures &info, bool strict);
 
 } // namespace tessera::cpu

@@ -4,14 +4,15 @@
 
 #include "tessera/base/CpuInfo.h"
 #include "tessera/targets/cpu/Cpu.h"
+#include "tessera/targets/cpu/Networks.h"
 #include "tessera/targets/cpu/Schedule.h"
 #include "tessera/targets/cpu/ScheduleOps.h"
 #include "tessera/targets/cpu/ir/CpuOps.h"
 #include "tessera/targets/cpu/layout/Passes.h"
 #include "tessera/transforms/schedule/Script.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/TargetParser/Triple.h"
 
 using namespace tessera;
 
@@ -26,53 +27,54 @@ public:
   }
   void registerPasses() const override { cpu::registerTesseraCpuLayoutPasses(); }
 
-  TargetInfo info(const TargetOptions &options) const override {
-    TargetInfo info;
-    info.name = "cpu";
-    info.summary = "the machine's own processor";
-    cpu::Machine machine = cpu::getMachine(options);
-    info.triple = machine.triple;
-    info.cpu = machine.cpu;
-    info.features = machine.required;
-    if (machine.has("avx512f")) {
-      info.vectorBytes = 64;
-      info.registers = 32;
-    } else if (machine.has("avx")) {
-      info.vectorBytes = 32;
-    } else if (!llvm::Triple(machine.triple).isX86()) {
-      info.registers = 32;
-    }
-    if (machine.has("avx512vnni") || machine.has("avxvnni"))
-      info.dotBytes = "vnni";
-    else if (llvm::Triple(machine.triple).isX86())
-      info.dotBytes = machine.has("ssse3") ? "maddubs" : "madd";
-    else if (machine.has("i8mm"))
-      info.dotBytes = "usdot";
-    // Intel's is slower than f32.
-    if (machine.has("avx512bf16") && StringRef(machine.cpu).starts_with("znver"))
-      info.dotHalves = "bf16";
-    // Vectors are what they fall back on.
-    if (machine.has("amx-int8") && machine.has("avx512vnni"))
-      info.dotBytes = "amx-int8";
-    if (machine.has("amx-bf16") && machine.has("avx512bf16"))
-      info.dotHalves = "amx-bf16";
-    const CpuInfo &host = cpuInfo();
-    if (host.l1d)
-      info.l1 = host.l1d;
-    if (host.l2)
-      info.l2 = host.l2;
-    info.l3 = host.l3;
-    return info;
+  TargetInfo info(const TargetOptions &) const override {
+    return {.name = "cpu", .summary = "the machine's own processor"};
   }
 
   LogicalResult check(const TargetOptions &options, Location loc) const override {
     return cpu::checkMachine(options, loc);
   }
 
-  bool supports(dfg::NodeOp) const override { return true; }
+  std::string machineName(const TargetOptions &options) const override {
+    return cpu::getMachine(options).cpu;
+  }
+  std::string machineKey(const TargetOptions &options) const override {
+    cpu::Machine machine = cpu::getMachine(options);
+    return cpuInfo().name + "\n" + machine.triple + " " + machine.cpu + " " +
+           llvm::join(machine.required, ",");
+  }
+  bool isHere(const TargetOptions &options) const override {
+    cpu::Machine wanted = cpu::getMachine(options), here = cpu::getMachine({});
+    return wanted.triple == here.triple && wanted.cpu == here.cpu &&
+           cpuInfo().missing(wanted.required).empty();
+  }
+  bool isHost() const override { return true; }
+  HostMachine host(const TargetOptions &options) const override {
+    cpu::Machine machine = cpu::getMachine(options);
+    return {machine.triple, machine.cpu, machine.required};
+  }
+
+  bool supports(Operation *, const TargetOptions &) const override { return true; }
+
+  LogicalResult prepare(dfg::NodeOp region, const RegionOptions &how,
+                        const TargetOptions &options) const override {
+    return cpu::prepareRegion(region, how, figures(options), options.strict);
+  }
+  SmallVector<SmallVector<Candidate>> candidates(Operation *layer, Operation *prepared,
+                                                 const TargetOptions &options) const override {
+    return cpu::candidatesFor(layer, prepared, figures(options), options.strict);
+  }
+  StringRef bytesKnob(const TargetOptions &options) const override {
+    // Without an instruction for bytes as such, those with small weights are the fast ones.
+    return figures(options).dotBytes == cpu::packed::Dot::MaddBytes ? "int7" : "int8";
+  }
+  std::string describeLayout(dfg::NodeOp node) const override { return cpu::layoutOf(node); }
+  bool mayTakeOver(dfg::NodeOp node, unsigned operand) const override {
+    return cpu::readsInPlace(node, operand);
+  }
 
   std::string writeSchedule(func::FuncOp payload, const TargetOptions &options) const override {
-    return cpu::writeDefaultSchedule(payload, info(options), options.strict);
+    return cpu::writeDefaultSchedule(payload, figures(options), options.strict);
   }
 
   LogicalResult lower(ModuleOp module, MutableArrayRef<NodeLowering> nodes,
@@ -91,7 +93,7 @@ public:
     // Sites of accesses have the places of one node.
     if (options.checks != Checks::All)
       cpu::shareKernels(module, nodes);
-    TargetInfo machine = info(options);
+    cpu::Figures machine = figures(options);
     cpu::tileProducts(module, machine.vectorBytes / 4, machine.registers);
     if (failed(cpu::lowerToLoops(module)))
       return failure();
@@ -119,6 +121,11 @@ public:
 
   FailureOr<TargetCode> emit(ModuleOp module, const TargetOptions &options) const override {
     return cpu::emitImage(module, cpu::getMachine(options));
+  }
+
+private:
+  static cpu::Figures figures(const TargetOptions &options) {
+    return cpu::figuresOf(cpu::getMachine(options));
   }
 };
 

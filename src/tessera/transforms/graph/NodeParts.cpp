@@ -33,9 +33,6 @@ LogicalResult graph::checkLeaf(NodeOp node, StringRef verb, Refusal &no) {
   if (node.isInternal())
     return no(node, "cannot " + verb + " '" + node.getName() + "': it is an internal node",
               "flatten it first");
-  if (node.getVersions())
-    return no(node, "cannot " + verb + " '" + node.getName() + "': it is placed already",
-              "transform the graph before placement");
   return success();
 }
 
@@ -374,6 +371,10 @@ FailureOr<SmallVector<NamedAttribute>> graph::mergeHints(NodeOp a, NodeOp b, Ref
   for (NamedAttribute hint : NodeParts(a).hints)
     if (!merged.get(hint.getName()))
       merged.set(hint.getName(), hint.getValue());
+  // Fusion stays inside a device.
+  if (a.getVersions() && b.getVersions() && a.getVersionsAttr() != b.getVersionsAttr())
+    return no(b, "'" + a.getName() + "' and '" + b.getName() + "' are placed on different targets",
+              "give both the same targets");
   if (a.getTargets() && b.getTargets()) {
     SmallVector<Attribute> both;
     for (Attribute target : b.getTargetsAttr())

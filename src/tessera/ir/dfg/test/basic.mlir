@@ -102,8 +102,8 @@ dfg.graph @leaf_ops(%n: index) {
 
 // CHECK-LABEL: dfg.graph @hints
 dfg.graph @hints() {
-  // CHECK: dfg.node @n () attributes {cost = 1.000000e+02 : f64, criticality = "critical", depth = 4 : i64, quality = #dfg.demand<"l2", 2.000000e-02 : f64>, targets = ["cuda", "cpu"], versions = [#dfg.version<"cpu", script = "@tile", knobs = {perforate = 2 : i64}>, #dfg.version<"cuda">]} {
-  dfg.node @n () attributes {cost = 100.0 : f64, criticality = "critical", depth = 4 : i64, quality = #dfg.demand<"l2", 0.02 : f64>, targets = ["cuda", "cpu"], versions = [#dfg.version<"cpu", script = "@tile", knobs = {perforate = 2}>, #dfg.version<"cuda">]} {
+  // CHECK: dfg.node @n () attributes {cost = 1.000000e+02 : f64, criticality = "critical", depth = 4 : i64, quality = #dfg.demand<"l2", 2.000000e-02 : f64>, targets = ["cuda", "cpu"], versions = [#dfg.version<"cpu", script = "@tile", knobs = {perforate = 2 : i64}>, #dfg.version<"cuda" as @form>]} {
+  dfg.node @n () attributes {cost = 100.0 : f64, criticality = "critical", depth = 4 : i64, quality = #dfg.demand<"l2", 0.02 : f64>, targets = ["cuda", "cpu"], versions = [#dfg.version<"cpu", script = "@tile", knobs = {perforate = 2}>, #dfg.version<"cuda" as @form>]} {
   }
   dfg.return
 }

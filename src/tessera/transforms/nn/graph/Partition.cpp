@@ -7,6 +7,7 @@
 //   opaque       stays alone
 // A target adds rules of its own (FusionRules): what may follow a layer, what is part of its stores.
 // A group has one operation whose results leave it, its last, so that no two groups can wait for each other.
+// Regions, which are cut before any target is asked, are groups that the caller has formed.
 #include "tessera/transforms/nn/graph/Passes.h"
 #include "tessera/transforms/nn/graph/Rewrites.h"
 
@@ -27,6 +28,7 @@ struct Group {
   Operation *anchor = nullptr;  ///< the complex operation or reduction, if there is one
   OpClass kind = OpClass::Opaque;
   bool wiring = false; ///< stands in the graph as it is
+  dfg::NodeOp made;    ///< of it, once the leaf is cut
 };
 
 class Partitioner {
@@ -34,6 +36,8 @@ public:
   Partitioner(dfg::NodeOp node, const PartitionOptions &options)
       : node(node), options(options), rules(options.rules ? *options.rules : general), b(node) {}
   LogicalResult run();
+  /// With groups of the caller's instead; what is in none of them stands in the graph as it is.
+  SmallVector<dfg::NodeOp> run(ArrayRef<SmallVector<Operation *>> regions);
 
 private:
   static OpClass classOf(Operation *op);
@@ -48,7 +52,10 @@ private:
   bool isSecondForm(Operation *op, unsigned group);
   /// All uses of what the group computes are in `groups` or are `op`.
   bool isClosed(unsigned group, const llvm::SmallSetVector<unsigned, 4> &groups, Operation *op);
-  void place(const Group &group);
+  /// The node that is made of a group; none where nobody reads what it computes.
+  dfg::NodeOp place(const Group &group);
+  /// Replaces the leaf by its groups.
+  void cut();
   std::string nameOf(const Group &group);
   /// The graph's value for one of the leaf.
   Value outside(Value v) { return map.lookupOrDefault(v); }
@@ -62,6 +69,7 @@ private:
   std::vector<Group> groups;
   DenseMap<Operation *, unsigned> groupOf;
   llvm::StringSet<> names;
+  bool keepsConstants = false; ///< each group has the constants it reads, whatever their size
 };
 
 } // namespace
@@ -253,10 +261,10 @@ std::string Partitioner::nameOf(const Group &group) {
   return unique;
 }
 
-void Partitioner::place(const Group &group) {
+dfg::NodeOp Partitioner::place(const Group &group) {
   if (group.wiring) {
     b.clone(*group.ops.front(), map);
-    return;
+    return {};
   }
   DenseSet<Operation *> inside(group.ops.begin(), group.ops.end());
   llvm::SetVector<Value> captured;
@@ -267,7 +275,8 @@ void Partitioner::place(const Group &group) {
     if (def ? def->getBlock() != node.getBodyBlock() || inside.contains(def)
             : cast<BlockArgument>(v).getOwner() != node.getBodyBlock())
       return;
-    if (auto constant = dyn_cast_or_null<arith::ConstantOp>(def); constant && isSmall(constant)) {
+    if (auto constant = dyn_cast_or_null<arith::ConstantOp>(def);
+        constant && (keepsConstants || isSmall(constant))) {
       if (seen.insert(constant).second)
         constants.push_back(constant);
       return;
@@ -291,7 +300,7 @@ void Partitioner::place(const Group &group) {
           }))
         yielded.push_back(v);
   if (yielded.empty())
-    return;
+    return {};
   SmallVector<dfg::ResultAttr> yields(yielded.size(),
                                       dfg::ResultAttr::get(b.getContext(), dfg::ResultMode::Gather, {}, {}));
   SmallVector<Type> types;
@@ -299,7 +308,7 @@ void Partitioner::place(const Group &group) {
     types.push_back(v.getType());
   Location loc = (group.anchor ? group.anchor : last)->getLoc();
   auto part = dfg::NodeOp::create(b, loc, nameOf(group), ValueRange{}, inputs, ports, types, yields);
-  for (StringRef hint : {"targets", "criticality", "quality"})
+  for (StringRef hint : {"targets", "criticality", "quality", "versions"})
     if (Attribute attr = node->getAttr(hint))
       part->setAttr(hint, attr);
   OpBuilder inner = OpBuilder::atBlockBegin(part.getBodyBlock());
@@ -316,23 +325,70 @@ void Partitioner::place(const Group &group) {
   dfg::YieldOp::create(inner, loc, results);
   for (auto [v, result] : llvm::zip(yielded, part.getResults()))
     map.map(v, result);
+  return part;
 }
 
 LogicalResult Partitioner::run() {
+  form();
+  cut();
+  return success();
+}
+
+SmallVector<dfg::NodeOp> Partitioner::run(ArrayRef<SmallVector<Operation *>> regions) {
+  keepsConstants = true;
+  std::vector<Group> unordered;
+  for (ArrayRef<Operation *> region : regions) {
+    for (Operation *op : region)
+      groupOf[op] = unordered.size();
+    unordered.emplace_back();
+    unordered.back().ops.assign(region.begin(), region.end());
+  }
+  for (Operation &op : node.getBodyBlock()->without_terminator())
+    if (!isa<arith::ConstantOp>(op) && groupOf.try_emplace(&op, unordered.size()).second) {
+      unordered.emplace_back();
+      unordered.back().ops = {&op};
+      unordered.back().wiring = true;
+    }
+  // Who makes something stands in front of who reads it.
+  std::vector<bool> seen(unordered.size());
+  std::vector<size_t> position(unordered.size());
+  std::function<void(unsigned)> add = [&](unsigned index) {
+    if (seen[index])
+      return;
+    seen[index] = true;
+    for (Operation *op : unordered[index].ops)
+      op->walk([&](Operation *nested) {
+        for (Value v : nested->getOperands())
+          if (auto it = groupOf.find(v.getDefiningOp()); it != groupOf.end())
+            add(it->second);
+      });
+    position[index] = groups.size();
+    groups.push_back(unordered[index]);
+  };
+  for (Operation &op : node.getBodyBlock()->without_terminator())
+    if (auto it = groupOf.find(&op); it != groupOf.end())
+      add(it->second);
+  cut();
+  SmallVector<dfg::NodeOp> made;
+  for (size_t region = 0; region < regions.size(); ++region)
+    made.push_back(groups[position[region]].made);
+  return made;
+}
+
+void Partitioner::cut() {
   node->getParentOfType<dfg::GraphOp>().walk([&](dfg::NodeOp other) {
     if (other != node)
       names.insert(other.getName());
   });
-  form();
   for (auto [arg, value] : llvm::zip(node.getInputArgs(), node.getInputs()))
     map.map(arg, value);
   // Constants that several nodes read stay one value of the graph.
   for (Operation &op : *node.getBodyBlock())
     if (isa<arith::ConstantOp>(op))
       b.clone(op, map);
-  for (const Group &group : groups)
+  for (Group &group : groups)
     if (!group.ops.empty())
-      place(group);
+      group.made = place(group);
   for (auto [result, value] : llvm::zip(node.getResults(), node.getYieldOp().getValues()))
     result.replaceAllUsesWith(outside(value));
   SmallVector<Operation *> unused;
@@ -342,11 +398,14 @@ LogicalResult Partitioner::run() {
   for (Operation *op : unused)
     op->erase();
   node->erase();
-  return success();
 }
 
 LogicalResult nn::partitionNetwork(dfg::NodeOp node, const PartitionOptions &options) {
   return Partitioner(node, options).run();
+}
+
+SmallVector<dfg::NodeOp> nn::cutNetwork(dfg::NodeOp node, ArrayRef<SmallVector<Operation *>> regions) {
+  return Partitioner(node, PartitionOptions()).run(regions);
 }
 
 namespace tessera::nn {

@@ -54,4 +54,10 @@ struct PartitionOptions {
 /// Cuts a network into one node for each fusion group; the leaf is erased.
 LogicalResult partitionNetwork(dfg::NodeOp node, const PartitionOptions &options);
 
+/// Cuts a network into one leaf for each of `regions`, lists of its operations in the order of the program,
+/// of which none may wait for itself through another one. Each leaf has the constants it reads; operations in
+/// no region stand in the graph. Returns the leaves by region, null where nobody reads what it computes; the
+/// network is erased.
+SmallVector<dfg::NodeOp> cutNetwork(dfg::NodeOp node, ArrayRef<SmallVector<Operation *>> regions);
+
 } // namespace tessera::nn

@@ -104,12 +104,12 @@ module attributes {transform.with_named_sequence} {
 module attributes {transform.with_named_sequence} {
   dfg.graph @g(%x: tensor<8xf32>) {
     %c8 = arith.constant 8 : index
-    // expected-note @+1 {{payload op}}
     %1 = dfg.node @a grid(%i = %c8) (each %e = %x : tensor<8xf32>) -> tensor<8xf32> attributes {versions = [#dfg.version<"cpu">]} {
       %v = arith.negf %e : f32
       dfg.yield %v : f32
     }
-    %2 = dfg.node @b grid(%i = %c8) (each %e = %1 : tensor<8xf32>) -> tensor<8xf32> {
+    // expected-note @+1 {{payload op}}
+    %2 = dfg.node @b grid(%i = %c8) (each %e = %1 : tensor<8xf32>) -> tensor<8xf32> attributes {versions = [#dfg.version<"null">]} {
       %v = arith.negf %e : f32
       dfg.yield %v : f32
     }
@@ -118,8 +118,8 @@ module attributes {transform.with_named_sequence} {
   transform.named_sequence @__transform_main(%m: !transform.any_op) {
     %a = transform.tessera.match_node "a" in %m : (!transform.any_op) -> !transform.any_op
     %b = transform.tessera.match_node "b" in %m : (!transform.any_op) -> !transform.any_op
-    // expected-error @+2 {{cannot fuse 'a': it is placed already}}
-    // expected-note @+1 {{transform the graph before placement}}
+    // expected-error @+2 {{'a' and 'b' are placed on different targets}}
+    // expected-note @+1 {{give both the same targets}}
     %r = transform.tessera.fuse_nodes %a into %b : (!transform.any_op, !transform.any_op) -> !transform.any_op
     transform.yield
   }
