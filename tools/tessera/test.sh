@@ -156,9 +156,9 @@ if command -v dot >/dev/null; then
   expect 0 "<svg" cat g.svg
 fi
 expect 0 "cpu" "$tessera" targets
-expect 0 "\"name\": \"cpu\"" "$tessera" targets --json
+expect 0 "\"name\": \"cpu:0\"" "$tessera" targets --json
 expect 0 "runtime" "$tessera" doctor
-expect 1 "failed on device 'null'" env TESSERA_NULL=fail=increment:1 "$tessera" run nulls.tsx --input x=x.npy --device null
+expect 1 "failed on device 'null:0'" env TESSERA_NULL=fail=increment:1 "$tessera" run nulls.tsx --input x=x.npy --device null
 expect 0 "y: f32 3 min 2 max 4" env TESSERA_NULL=fail=increment:1 "$tessera" run sample.tsx --input x=x.npy --device null
 
 [ "$failures" = 0 ] && echo "all passed"

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -97,11 +98,14 @@ inline std::string kernelImage() {
   return std::string(reinterpret_cast<const char *>((*file)->bytes().data()), (*file)->bytes().size());
 }
 
-/// The bytes of a .tsx file.
-inline std::string tsxBytes(const Json &plan, const std::string &constants = "", Json meta = Json::object()) {
+/// The bytes of a .tsx file. `images`: other sections, by name.
+inline std::string tsxBytes(const Json &plan, const std::string &constants = "", Json meta = Json::object(),
+                            const std::map<std::string, std::string> &images = {}) {
   ContainerWriter writer(ContainerKind::InstalledProgram);
   writer.add("plan", plan.dump());
   writer.add("code", kernelImage());
+  for (auto &[section, bytes] : images)
+    writer.add(section, bytes);
   if (!constants.empty())
     writer.add("const", constants);
   writer.add("meta", meta.dump());
@@ -109,10 +113,11 @@ inline std::string tsxBytes(const Json &plan, const std::string &constants = "",
 }
 
 /// Loads a plan with the test kernels; the bytes are kept for the life of the test program.
-inline Result<std::shared_ptr<const Module>> loadModule(const Json &plan, const std::string &constants = "",
-                                                        Json meta = Json::object()) {
+inline Result<std::shared_ptr<const Module>>
+loadModule(const Json &plan, const std::string &constants = "", Json meta = Json::object(),
+           const std::map<std::string, std::string> &images = {}) {
   static std::vector<std::unique_ptr<std::string>> kept;
-  kept.push_back(std::make_unique<std::string>(tsxBytes(plan, constants, std::move(meta))));
+  kept.push_back(std::make_unique<std::string>(tsxBytes(plan, constants, std::move(meta), images)));
   auto container = Container::parse(std::as_bytes(std::span(*kept.back())), "test.tsx");
   if (!container.ok())
     return container.status();

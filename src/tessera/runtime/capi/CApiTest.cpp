@@ -76,7 +76,7 @@ TEST(CApi, LaunchAndIntrospection) {
   tsr_node_profile profile;
   ASSERT_EQ(tsr_program_profile(program, 0, &profile), TSR_OK);
   EXPECT_EQ(profile.count, 42u);
-  EXPECT_STREQ(profile.device, "cpu");
+  EXPECT_STREQ(profile.device, "cpu:0");
   tsr_buffer_free(in);
   tsr_buffer_free(out);
   tsr_program_free(program);

@@ -8,7 +8,15 @@
 
 namespace tessera {
 
+Device::Device(std::string kind, unsigned index)
+    : deviceKind(std::move(kind)), deviceName(concat(deviceKind, ":", index)), deviceIndex(index) {}
+
 Device::~Device() = default;
+DeviceImage::~DeviceImage() = default;
+
+Result<std::shared_ptr<const DeviceImage>> Device::load(std::span<const std::byte>) {
+  return fail(StatusCode::Unsupported, "device '", name(), "' has no loader for images of code");
+}
 
 Status Device::copyPeer(void *, Device &other, const void *, size_t) {
   return fail(StatusCode::Unsupported, "device '", name(), "' cannot copy from '", other.name(), "'");
@@ -85,7 +93,7 @@ static DeviceList &deviceList() {
     std::sort(made->owned.begin(), made->owned.end(), [](const auto &a, const auto &b) {
       if (a->sharesHostMemory() != b->sharesHostMemory())
         return a->sharesHostMemory();
-      return a->name() < b->name();
+      return std::pair(a->kind(), a->index()) < std::pair(b->kind(), b->index());
     });
     auto *pointers = new std::vector<Device *>;
     for (const auto &device : made->owned)
@@ -102,9 +110,17 @@ std::span<Device *const> allDevices() {
   return *list.current;
 }
 
+Device *hostDevice() {
+  for (Device *device : allDevices())
+    if (device->sharesHostMemory() && device->runsHostCode())
+      return device;
+  return nullptr;
+}
+
 Device *findDevice(std::string_view name) {
   for (Device *device : allDevices())
-    if (device->name() == name)
+    if (device->name() == name || device->shortName() == name ||
+        concat(device->kind(), device->index()) == name)
       return device;
   return nullptr;
 }

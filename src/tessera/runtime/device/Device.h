@@ -39,7 +39,7 @@ struct DeviceInfo {
 /// One step of a version, ready to run: arguments point into the device's memory.
 struct KernelLaunch {
   std::string_view node, kernel;
-  KernelFunction function = nullptr;
+  void *handle = nullptr; ///< The device's own handle of the kernel: DeviceImage::find.
   const uint64_t *args = nullptr;
   size_t argCount = 0;
   int64_t grid[3] = {1, 1, 1};
@@ -69,18 +69,37 @@ private:
 };
 using EventRef = std::shared_ptr<Event>;
 
+/// Kernels that a device has loaded. One that is asked of several programs is loaded once.
+class DeviceImage {
+public:
+  virtual ~DeviceImage();
+  /// The device's own handle of the kernel `name`, for KernelLaunch; null when the image has no such kernel.
+  virtual void *find(std::string_view name) const = 0;
+};
+
 class Device {
 public:
-  explicit Device(std::string name) : deviceName(std::move(name)) {}
+  Device(std::string kind, unsigned index);
   virtual ~Device();
 
-  /// Unique among the devices of a machine: "cpu", "null", "null1".
+  /// Unique among the devices of a machine, `kind:index`: "cpu:0", "null:0", "null:1".
   const std::string &name() const { return deviceName; }
+  /// What it may be called where the user chooses: the first of a kind by its kind alone.
+  std::string_view shortName() const { return deviceIndex == 0 ? deviceKind : deviceName; }
+  const std::string &kind() const { return deviceKind; }
+  unsigned index() const { return deviceIndex; }
   virtual const DeviceInfo &info() const = 0;
   /// True when versions for `target` run here.
   virtual bool runs(std::string_view target) const = 0;
   /// True when kernels work on host memory directly: nothing is ever copied for such a device.
   virtual bool sharesHostMemory() const { return false; }
+
+  /// True when the device runs machine code of the host: kernels of the section `code`, which all such
+  /// devices share.
+  virtual bool runsHostCode() const { return false; }
+  /// Makes kernels of an image: the section `code.TARGET` of a file, for a target that the device runs.
+  /// `bytes` may go afterwards.
+  virtual Result<std::shared_ptr<const DeviceImage>> load(std::span<const std::byte> bytes);
 
   /// Memory of the device, aligned to 64.
   virtual Result<void *> allocate(size_t bytes) = 0;
@@ -104,12 +123,16 @@ public:
   virtual EventRef copyOutAsync(void *host, const void *from, size_t bytes);
 
 private:
-  std::string deviceName;
+  const std::string deviceKind, deviceName;
+  const unsigned deviceIndex;
 };
 
 /// The devices of this machine, made once: the host's CPU first, then the others by name.
 std::span<Device *const> allDevices();
-/// The device called `name`, or null.
+/// The device that runs the host's machine code on the host's memory; null when it was not built.
+Device *hostDevice();
+/// The device called `name`, or null. A kind alone is the first of its kind ("null"), and the colon may be
+/// left out ("null1").
 Device *findDevice(std::string_view name);
 
 /// For tests and embedders: adds a device that findDevice and programs see from now on.

@@ -370,12 +370,14 @@ Status DeviceLaunch::makeSteps(int32_t n, const Choice &choice, Running &running
       TESSERA_ASSIGN(int64_t number, exprs.get(arg.index));
       args.push_back(static_cast<uint64_t>(number));
     }
+  void *const *handles = program.handles(n, choice.version, *choice.device);
+  TESSERA_CHECK(handles) << "a node on a device whose kernels were never loaded";
   size_t offset = 0;
   for (const Step &step : version.steps) {
     KernelLaunch launch;
     launch.node = node.name;
     launch.kernel = step.kernel;
-    launch.function = step.function;
+    launch.handle = handles[&step - version.steps.data()];
     launch.args = args.data() + offset;
     launch.argCount = step.args.size();
     launch.chain = step.chain;
@@ -568,9 +570,7 @@ Status DeviceLaunch::run() {
 }
 
 Scheduler::Scheduler(Program &program) : program(program), rank(program.plan().nodes.size(), 0) {
-  for (Device *device : allDevices())
-    if (device->sharesHostMemory() && !cpu)
-      cpu = device;
+  cpu = hostDevice();
   const auto &nodes = program.plan().nodes;
   for (size_t n = nodes.size(); n-- > 0;)
     for (int32_t successor : nodes[n].successors)

@@ -80,7 +80,7 @@ struct Step {
   bool chain = false;
   int32_t faults = -1; ///< Value of kind fault with a cell for each site, or -1.
   std::vector<FaultSite> sites;
-  KernelFunction function = nullptr; ///< Resolved by Module for targets that run on the CPU.
+  KernelFunction function = nullptr; ///< Resolved by Module for machine code of the host.
 };
 
 struct Version {

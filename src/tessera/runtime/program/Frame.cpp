@@ -286,6 +286,12 @@ void Frame::runNodes(int32_t first, int32_t last, unsigned threads) {
   runWaves(segment, from, to, threads);
 }
 
+// The static path is the host's alone.
+static const std::string &hostName() {
+  static const std::string name = hostDevice() ? hostDevice()->name() : std::string();
+  return name;
+}
+
 // Returns the nanoseconds it took.
 uint64_t Frame::runGroup(Segment &segment, size_t g, unsigned threads) {
   const Prepared &prepared = *segment.prepared;
@@ -308,14 +314,13 @@ uint64_t Frame::runGroup(Segment &segment, size_t g, unsigned threads) {
     prepared.cost[g].store(launches == 1 ? measured : std::min(cost, measured), std::memory_order_relaxed);
   }
   if (trace::enabled())
-    trace::record(plan.nodes[static_cast<size_t>(prepared.groups[g].node)].name, "cpu", begin, end);
+    trace::record(plan.nodes[static_cast<size_t>(prepared.groups[g].node)].name, hostName(), begin, end);
   return end - begin;
 }
 
 // Runs groups one after the other and takes their times. A node's groups follow each other; its profile gets
 // their sum.
 void Frame::runTimed(Segment &segment, size_t firstGroup, size_t lastGroup, unsigned threads) {
-  static const std::string cpu = "cpu";
   const Prepared &prepared = *segment.prepared;
   Profile *profile = program.profile();
   uint64_t ns = 0;
@@ -330,7 +335,7 @@ void Frame::runTimed(Segment &segment, size_t firstGroup, size_t lastGroup, unsi
     if (g + 1 < lastGroup && prepared.groups[g + 1].node == group.node)
       continue;
     if (profile)
-      profile->add(group.node, cpu, ns, flops, bytes);
+      profile->add(group.node, hostName(), ns, flops, bytes);
     ns = 0;
     flops = bytes = -1;
   }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The loader of the section `code`: a fully linked ELF image without undefined symbols
+// The loader of the host's machine code: a fully linked ELF image without undefined symbols
 // is copied into memory, relocated and protected. No dlopen, no temporary file. Every
 // number of the image is checked before it is used.
 #pragma once
 
 #include "tessera/base/Status.h"
+#include "tessera/runtime/device/Device.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,16 +18,16 @@
 
 namespace tessera {
 
-class Image {
+class Image final : public DeviceImage {
 public:
   /// Loads an image for this machine. `bytes` may be released afterwards.
   static Result<std::unique_ptr<Image>> load(std::span<const std::byte> bytes);
-  ~Image();
+  ~Image() override;
   Image(const Image &) = delete;
   Image &operator=(const Image &) = delete;
 
   /// The address of the function `name`, or null when the image does not define it in executable memory.
-  void *find(std::string_view name) const;
+  void *find(std::string_view name) const override;
   /// Bytes of memory the image takes.
   size_t size() const { return span; }
 

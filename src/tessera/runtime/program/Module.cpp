@@ -112,22 +112,67 @@ Status Module::checkMachine() const {
   return Status();
 }
 
+bool Module::hasOwnImage(std::string_view target) const { return container.has(concat("code.", target)); }
+
+Result<std::shared_ptr<const DeviceImage>> Module::image(const Version &version, Device &device) const {
+  const bool own = hasOwnImage(version.target);
+  const std::string section = own ? concat("code.", version.target) : "code";
+  Device *loader = own ? &device : hostDevice();
+  if (!own && !device.runsHostCode())
+    return fail(StatusCode::Unsupported, "'", name(), "' has no code for target '", version.target,
+                "' (section 'code.", version.target, "'), which device '", device.name(),
+                "' needs; install it again");
+  if (!container.has(section) || !loader)
+    return std::shared_ptr<const DeviceImage>();
+  std::lock_guard<std::mutex> lock(mutex);
+  std::shared_ptr<const DeviceImage> &known = images[{section, loader}];
+  if (!known) {
+    TESSERA_ASSIGN(std::span<const std::byte> bytes, container.section(section));
+    auto loaded = loader->load(bytes);
+    if (!loaded.ok())
+      return loaded.status().withContext(own ? concat("'", name(), "': section '", section, "'")
+                                             : concat("'", name(), "'"));
+    known = loaded.take();
+  }
+  return known;
+}
+
+Result<std::vector<void *>> Module::handles(const Node &node, const Version &version, Device &device) const {
+  TESSERA_ASSIGN(std::shared_ptr<const DeviceImage> kernels, image(version, device));
+  std::vector<void *> found;
+  for (const Step &step : version.steps) {
+    found.push_back(kernels ? kernels->find(step.kernel) : nullptr);
+    if (!found.back())
+      return fail(StatusCode::Corrupt, "'", name(), "': kernel '", step.kernel, "' of node '", node.name,
+                  "' is not in the ",
+                  hasOwnImage(version.target) ? concat("image for target '", version.target, "'")
+                                              : std::string("code image"));
+  }
+  return found;
+}
+
+// Functions for the static path, which calls the host's machine code without asking a device.
 Status Module::resolve() {
-  std::unordered_map<std::string, KernelFunction> known;
+  Device *host = hostDevice();
+  auto isHostCode = [&](const std::string &target) {
+    return !hasOwnImage(target) && std::ranges::any_of(allDevices(), [&](Device *device) {
+      return device->runsHostCode() && device->runs(target);
+    });
+  };
+  if (!host)
+    return Status();
+  std::unordered_map<std::string, bool> isHost;
   for (ProgramPlan &program : modulePlan.programs)
     for (Node &node : program.nodes)
       for (Version &version : node.versions) {
-        if (version.target != "cpu" && version.target != "null")
+        auto [it, added] = isHost.try_emplace(version.target, false);
+        if (added)
+          it->second = isHostCode(version.target);
+        if (!it->second)
           continue;
-        for (Step &step : version.steps) {
-          auto [it, added] = known.try_emplace(step.kernel, nullptr);
-          if (added && image)
-            it->second = reinterpret_cast<KernelFunction>(image->find(step.kernel));
-          if (!it->second)
-            return fail(StatusCode::Corrupt, "'", name(), "': kernel '", step.kernel, "' of node '",
-                        node.name, "' is not in the code image");
-          step.function = it->second;
-        }
+        TESSERA_ASSIGN(std::vector<void *> found, handles(node, version, *host));
+        for (size_t i = 0; i < found.size(); ++i)
+          version.steps[i].function = reinterpret_cast<KernelFunction>(found[i]);
       }
   return Status();
 }
@@ -138,13 +183,6 @@ Result<std::shared_ptr<const Module>> Module::load(Container container) {
     return module.status();
   Module &m = **module;
   TESSERA_TRY(m.checkMachine());
-  if (m.container.has("code")) {
-    TESSERA_ASSIGN(std::span<const std::byte> code, m.container.section("code"));
-    auto image = Image::load(code);
-    if (!image.ok())
-      return image.status().withContext(concat("'", m.name(), "'"));
-    m.image = image.take();
-  }
   TESSERA_TRY(m.resolve());
   return std::shared_ptr<const Module>(module.take());
 }

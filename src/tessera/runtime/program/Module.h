@@ -6,10 +6,12 @@
 
 #include "tessera/base/CachePath.h"
 #include "tessera/base/Container.h"
+#include "tessera/runtime/device/Device.h"
 #include "tessera/runtime/plan/Plan.h"
-#include "tessera/runtime/program/Image.h"
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 
 namespace tessera {
@@ -40,16 +42,26 @@ public:
   const std::byte *constants() const { return constBase; }
   const Container &file() const { return container; }
 
+  /// True when the kernels of `target` are in an image of their own, the section `code.TARGET`. Those of
+  /// other targets are machine code of the host, in the section `code`.
+  bool hasOwnImage(std::string_view target) const;
+  /// The kernels of a node's version as handles of `device`, one for each step. Their image is loaded when it
+  /// is first asked for, and kept as long as the module. Fails when the file has none, or it lacks a kernel.
+  Result<std::vector<void *>> handles(const Node &node, const Version &version, Device &device) const;
+
 private:
   Module() = default;
   static Result<std::shared_ptr<Module>> read(Container container);
   Status checkMachine() const;
   Status resolve();
+  Result<std::shared_ptr<const DeviceImage>> image(const Version &version, Device &device) const;
 
   Container container;
   Plan modulePlan;
   ModuleMeta moduleMeta;
-  std::unique_ptr<Image> image;
+  mutable std::mutex mutex;
+  /// By section and device, what was loaded. Devices that run the host's code share one image.
+  mutable std::map<std::pair<std::string, Device *>, std::shared_ptr<const DeviceImage>> images;
   std::shared_ptr<void> constCopy;
   const std::byte *constBase = nullptr;
 };

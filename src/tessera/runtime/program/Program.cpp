@@ -85,6 +85,8 @@ Result<std::shared_ptr<Program>> Program::open(std::shared_ptr<const Module> mod
   program->programOptions = options;
   program->threadCount = std::min(256u, options.threads ? options.threads : ThreadPool::defaultThreads());
   TESSERA_TRY(program->chooseDevices());
+  if (!program->staticPath)
+    TESSERA_TRY(program->loadKernels());
   if (options.profile)
     program->programProfile = std::make_unique<Profile>(program->plan().nodes.size());
   auto sections = findSerialSections(program->plan());
@@ -112,10 +114,10 @@ bool Program::mayRun(const Device &device, std::string_view target) const {
 Status Program::chooseDevices() {
   std::vector<std::string> names;
   for (Device *device : allDevices())
-    names.push_back(device->name());
+    names.emplace_back(device->shortName());
   if (programOptions.devices.empty()) {
     for (Device *device : allDevices())
-      if (!device->runs("null"))
+      if (!device->info().isPretend)
         programDevices.push_back(device);
   } else {
     for (const std::string &name : programOptions.devices) {
@@ -140,7 +142,8 @@ Status Program::chooseDevices() {
         if (mayRun(*device, node.versions[v].target)) {
           if (versions[n] < 0) {
             versions[n] = static_cast<int32_t>(v);
-            staticPath = staticPath && device->sharesHostMemory();
+            staticPath = staticPath && device->sharesHostMemory() && device->runsHostCode() &&
+                         !programModule->hasOwnImage(node.versions[v].target);
           }
           others = others || !device->sharesHostMemory();
         }
@@ -152,6 +155,28 @@ Status Program::chooseDevices() {
   if (programOptions.policy != Policy::Static && others)
     staticPath = false;
   return Status();
+}
+
+// For the devices in use, and for the host, which runs again what fails elsewhere.
+Status Program::loadKernels() {
+  std::vector<Device *> all = programDevices;
+  if (Device *host = hostDevice(); host && std::ranges::find(all, host) == all.end())
+    all.push_back(host);
+  for (size_t n = 0; n < plan().nodes.size(); ++n)
+    for (size_t v = 0; v < plan().nodes[n].versions.size(); ++v)
+      for (Device *device : all) {
+        const Node &node = plan().nodes[n];
+        if (!device->runs(node.versions[v].target))
+          continue;
+        TESSERA_ASSIGN(kernelHandles[std::tuple(static_cast<int32_t>(n), static_cast<int32_t>(v), device)],
+                       programModule->handles(node, node.versions[v], *device));
+      }
+  return Status();
+}
+
+void *const *Program::handles(int32_t node, int32_t version, Device &device) const {
+  auto it = kernelHandles.find({node, version, &device});
+  return it == kernelHandles.end() ? nullptr : it->second.data();
 }
 
 std::unique_ptr<Frame> Program::takeFrame() {

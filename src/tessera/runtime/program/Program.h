@@ -11,10 +11,12 @@
 #include "tessera/runtime/trace/Profile.h"
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace tessera {
@@ -59,6 +61,9 @@ public:
   /// True when a version for `target` may run on `device`. What a device in use that shares the host's memory
   /// can run, no other borrows: a node whose hint asks for the CPU stays there.
   bool mayRun(const Device &device, std::string_view target) const;
+  /// Handles of the kernels of a node's version on `device`, one for each step. Only of programs that do not
+  /// take the static path; null when the device does not run the version.
+  void *const *handles(int32_t node, int32_t version, Device &device) const;
   /// True when launches take the static path.
   bool cpuOnly() const { return staticPath; }
   /// Per node: the version that the static policy chooses.
@@ -93,6 +98,7 @@ public:
 private:
   Program() = default;
   Status chooseDevices();
+  Status loadKernels();
   Status launchAligned(std::span<Buffer *const> inputs, std::span<BufferRef> outputs);
   Status launchUnaligned(std::span<Buffer *const> inputs, std::span<BufferRef> outputs);
 
@@ -105,6 +111,7 @@ private:
   std::vector<int32_t> versions;
   std::vector<uint8_t> breakBefore;
   bool staticPath = true;
+  std::map<std::tuple<int32_t, int32_t, Device *>, std::vector<void *>> kernelHandles;
   std::unique_ptr<Profile> programProfile;
 
   std::mutex mutex;

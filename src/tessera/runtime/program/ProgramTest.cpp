@@ -305,7 +305,7 @@ TEST(Program, ErrorsOfOpening) {
   ProgramOptions options;
   options.devices = {"nul"};
   EXPECT_EQ(Program::open(*module, "", options).status().message(),
-            "unknown device 'nul'; did you mean 'null'? devices: cpu, null, null1");
+            "unknown device 'nul'; did you mean 'null'? devices: cpu, null, null:1");
   Json plan = chainPlan().plan();
   plan["programs"].push_back(plan["programs"][0]);
   plan["programs"][1]["name"] = "other";
@@ -318,7 +318,7 @@ TEST(Program, ErrorsOfOpening) {
   auto cuda = loadModule(gpu.plan());
   ASSERT_TRUE(cuda.ok()) << cuda.status().message();
   EXPECT_EQ(Program::open(*cuda, "", {}).status().message(),
-            "node 'first' has versions for cuda, but the devices in use are cpu");
+            "node 'first' has versions for cuda, but the devices in use are cpu:0");
   EXPECT_EQ(parsePolicy("etf").status().message(),
             "unknown policy 'etf'; did you mean 'eft'? policies: static, eft, energy");
 }
@@ -335,7 +335,7 @@ TEST(Program, ProfileAndTrace) {
   auto profile = program->profile()->snapshot();
   ASSERT_EQ(profile.size(), 3u);
   EXPECT_EQ(profile[0].count, 2u);
-  EXPECT_EQ(profile[0].device, "cpu");
+  EXPECT_EQ(profile[0].device, "cpu:0");
   Json json = Json::parse(trace::toJson());
   int events = 0;
   for (const Json &event : json["traceEvents"])

@@ -8,6 +8,7 @@
 #include "tessera/base/ThreadPool.h"
 #include "tessera/runtime/control/Energy.h"
 #include "tessera/runtime/memory/Arena.h"
+#include "tessera/runtime/program/Image.h"
 #include "tessera/runtime/program/Run.h"
 
 #include <cstdlib>
@@ -19,7 +20,7 @@ namespace tessera {
 namespace {
 class CpuDevice final : public Device {
 public:
-  CpuDevice() : Device("cpu") {
+  CpuDevice() : Device("cpu", 0) {
     const CpuInfo &cpu = cpuInfo();
     deviceInfo.description = concat(cpu.name.empty() ? cpu.arch : cpu.name, ", ", cpu.cores, " processors");
     deviceInfo.memoryBytes =
@@ -39,11 +40,16 @@ public:
   const DeviceInfo &info() const override { return deviceInfo; }
   bool runs(std::string_view target) const override { return target == "cpu"; }
   bool sharesHostMemory() const override { return true; }
+  bool runsHostCode() const override { return true; }
+  Result<std::shared_ptr<const DeviceImage>> load(std::span<const std::byte> bytes) override {
+    TESSERA_ASSIGN(std::shared_ptr<const DeviceImage> image, Image::load(bytes));
+    return image;
+  }
 
   Result<void *> allocate(size_t bytes) override {
     void *memory = bytes > SIZE_MAX - 64 ? nullptr : std::aligned_alloc(64, (bytes + 63) / 64 * 64);
     if (!memory)
-      return fail(StatusCode::OutOfMemory, "cpu: out of memory: asked ", formatBytes(bytes));
+      return fail(StatusCode::OutOfMemory, name(), ": out of memory: asked ", formatBytes(bytes));
     return memory;
   }
   void release(void *memory, size_t) override { std::free(memory); }
@@ -64,10 +70,11 @@ public:
     Block scratch;
     uint64_t total = 0;
     if (__builtin_mul_overflow(stride, uint64_t(threads), &total) || (total && !scratch.reserve(total)))
-      return fail(StatusCode::OutOfMemory, "cpu: out of memory: asked ", formatBytes(total), " of scratch");
+      return fail(StatusCode::OutOfMemory, name(), ": out of memory: asked ", formatBytes(total),
+                  " of scratch");
     std::vector<KernelCall> calls;
     for (const KernelLaunch &step : steps)
-      calls.push_back({step.function, step.args});
+      calls.push_back({reinterpret_cast<KernelFunction>(step.handle), step.args});
     for (size_t i = 0; i < steps.size();) {
       size_t j = i + 1;
       while (j < steps.size() && steps[j].chain &&

@@ -39,7 +39,7 @@ static void useScratch(const uint64_t *args, const int64_t begin[3], const int64
 static KernelLaunch step(KernelFunction function, const uint64_t *args, int64_t rows, int64_t columns) {
   KernelLaunch launch;
   launch.node = launch.kernel = "test";
-  launch.function = function;
+  launch.handle = reinterpret_cast<void *>(function);
   launch.args = args;
   launch.grid[0] = rows, launch.grid[1] = columns;
   return launch;
@@ -67,9 +67,9 @@ TEST(CpuDevice, MemoryIsAlignedAndCopied) {
   ASSERT_TRUE(cpu().copyOutAsync(back, *memory, sizeof text)->wait().ok());
   EXPECT_STREQ(back, text);
   cpu().release(*memory, 100);
-  EXPECT_EQ(cpu().allocate(SIZE_MAX).status().message(), "cpu: out of memory: asked 16777216 TiB");
+  EXPECT_EQ(cpu().allocate(SIZE_MAX).status().message(), "cpu:0: out of memory: asked 16777216 TiB");
   EXPECT_EQ(cpu().copyPeer(back, *findDevice("null"), text, 1).message(),
-            "device 'cpu' cannot copy from 'null'");
+            "device 'cpu:0' cannot copy from 'null:0'");
 }
 
 TEST(CpuDevice, StepsRunInOrderOnAllTasks) {

@@ -4,6 +4,7 @@
 #include "tessera/targets/null/Device.h"
 #include "tessera/base/Diag.h"
 #include "tessera/runtime/memory/Arena.h"
+#include "tessera/runtime/program/Image.h"
 #include "tessera/runtime/program/Run.h"
 
 #include <charconv>
@@ -23,7 +24,7 @@
 
 namespace tessera {
 
-NullDevice::NullDevice(std::string name) : Device(std::move(name)) {
+NullDevice::NullDevice(unsigned index) : Device("null", index) {
   deviceInfo.description = "pretend device with memory of its own";
   deviceInfo.isPretend = true;
   deviceInfo.memoryBytes = uint64_t(1) << 30;
@@ -34,6 +35,13 @@ NullDevice::NullDevice(std::string name) : Device(std::move(name)) {
 NullDevice::~NullDevice() {
   for (auto &[memory, size] : blocks)
     std::free(const_cast<std::byte *>(memory));
+}
+
+Result<std::shared_ptr<const DeviceImage>> NullDevice::load(std::span<const std::byte> bytes) {
+  TESSERA_ASSIGN(std::shared_ptr<const DeviceImage> image, Image::load(bytes));
+  std::lock_guard<std::mutex> lock(mutex);
+  ++count.loads;
+  return image;
 }
 
 bool NullDevice::owns(const void *memory, size_t bytes) const {
@@ -173,7 +181,7 @@ Status NullDevice::launch(std::span<const KernelLaunch> steps, unsigned) {
     if (step.scratch && !scratch.reserve(step.scratch))
       return fail(StatusCode::OutOfMemory, name(), ": out of memory: asked ", formatBytes(step.scratch),
                   " of scratch");
-    KernelCall call{step.function, step.args};
+    KernelCall call{reinterpret_cast<KernelFunction>(step.handle), step.args};
     KernelGroup group{
         {&call, 1}, {step.grid[0], step.grid[1], step.grid[2]}, step.grid[0] * step.grid[1] * step.grid[2]};
     // A device that fails in the middle has already overwritten part of its results.
@@ -331,8 +339,8 @@ Status NullDevice::configure(std::string_view settings) {
 
 std::vector<std::unique_ptr<Device>> createDevices_null() {
   std::vector<std::unique_ptr<Device>> devices;
-  for (const char *name : {"null", "null1"}) {
-    auto device = std::make_unique<NullDevice>(name);
+  for (unsigned index : {0u, 1u}) {
+    auto device = std::make_unique<NullDevice>(index);
     if (const char *settings = std::getenv("TESSERA_NULL"))
       if (Status status = device->configure(settings); !status.ok())
         std::fprintf(stderr, "tessera: warning: %s\n", status.message().c_str());

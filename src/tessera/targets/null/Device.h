@@ -18,7 +18,8 @@
 namespace tessera {
 
 struct NullCounts {
-  uint64_t copiesIn = 0, copiesOut = 0, copiesPeer = 0, bytesIn = 0, bytesOut = 0, launches = 0, failures = 0;
+  uint64_t copiesIn = 0, copiesOut = 0, copiesPeer = 0, bytesIn = 0, bytesOut = 0, launches = 0, failures = 0,
+           loads = 0;
   uint64_t copiesBesideKernels =
       0; ///< copies that began while a kernel ran, or were under way when one began
   uint64_t mostKernelsAtOnce = 0;
@@ -26,13 +27,16 @@ struct NullCounts {
 
 class NullDevice final : public Device {
 public:
-  explicit NullDevice(std::string name);
+  explicit NullDevice(unsigned index);
   ~NullDevice() override;
 
   const DeviceInfo &info() const override { return deviceInfo; }
   DeviceInfo &mutableInfo() { return deviceInfo; }
   /// Versions for "null", and those for the CPU, whose kernels it borrows.
   bool runs(std::string_view target) const override { return target == "null" || target == "cpu"; }
+  bool runsHostCode() const override { return true; }
+  /// An image of its own is machine code of the host, too.
+  Result<std::shared_ptr<const DeviceImage>> load(std::span<const std::byte> bytes) override;
   Result<void *> allocate(size_t bytes) override;
   void release(void *memory, size_t bytes) override;
   void markIdle(void *memory, size_t bytes, bool idle) override;

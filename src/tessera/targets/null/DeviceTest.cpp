@@ -281,14 +281,15 @@ TEST_F(NullTest, AFailureWithoutCpuVersionNamesNodeAndDevice) {
   Buffer *raw[] = {input.get()};
   BufferRef outs[1];
   Status status = program->launch(raw, outs);
-  EXPECT_EQ(status.message(), "node 'edge' failed on device 'null': null: kernel 'k_add1' failed on demand");
+  EXPECT_EQ(status.message(),
+            "node 'edge' failed on device 'null:0': null:0: kernel 'k_add1' failed on demand");
   EXPECT_EQ(status.code(), StatusCode::DeviceFailed);
   null.failCopies(1);
   auto other = floats({5});
   raw[0] = other.get();
   outs[0].reset();
   EXPECT_EQ(program->launch(raw, outs).message(),
-            "node 'edge' failed on device 'null': null: copy in failed on demand");
+            "node 'edge' failed on device 'null:0': null:0: copy in failed on demand");
   outs[0].reset();
   ASSERT_TRUE(program->launch(raw, outs).ok());
   EXPECT_EQ(content(*outs[0]), std::vector<float>{6});
@@ -330,7 +331,7 @@ TEST_F(NullTest, OutOfMemoryIsRetriedOnTheCpuOrReported) {
   auto input = floats(std::vector<float>(1000, 1.0f));
   Buffer *raw[] = {input.get()};
   BufferRef outs[1];
-  EXPECT_NE(program->launch(raw, outs).message().find("null: out of memory: asked 3.91 KiB"),
+  EXPECT_NE(program->launch(raw, outs).message().find("null:0: out of memory: asked 3.91 KiB"),
             std::string::npos);
   null.setMemory(uint64_t(1) << 30);
 }
@@ -387,7 +388,7 @@ TEST_F(NullTest, SegmentsAndStatesWorkAcrossDevices) {
 }
 
 TEST_F(NullTest, Settings) {
-  NullDevice device("mine");
+  NullDevice device(7);
   EXPECT_TRUE(device.configure("fail=node:2,delay_us=1,copy_delay_us=2,fail_copy=1,mem=64M").ok());
   EXPECT_EQ(device.info().memoryBytes, uint64_t(64) << 20);
   EXPECT_EQ(
@@ -431,13 +432,13 @@ TEST_F(NullTest, AsynchronousFailuresAreRetriedOrReported) {
   Buffer *in[] = {input.get()};
   BufferRef out[1];
   EXPECT_EQ(program->launch(in, out).message(),
-            "node 'only' failed on device 'null': null: kernel 'k_add1' failed on demand");
+            "node 'only' failed on device 'null:0': null:0: kernel 'k_add1' failed on demand");
   EXPECT_TRUE(program->launch(in, out).ok());
   null.failCopies(1);
   input = floats({1});
   in[0] = input.get();
   EXPECT_EQ(program->launch(in, out).message(),
-            "node 'only' failed on device 'null': null: copy in failed on demand");
+            "node 'only' failed on device 'null:0': null:0: copy in failed on demand");
 }
 
 TEST_F(NullTest, MemoryIsMadeByDroppingCleanCopiesFirst) {
@@ -467,7 +468,7 @@ TEST_F(NullTest, MemoryIsMadeByDroppingCleanCopiesFirst) {
   EXPECT_EQ(a->bytesToMove(null), 4096u);
   // With everything in use there is nothing to take.
   uses.push_back(e->deviceRead(null).take());
-  EXPECT_EQ(b->deviceRead(null).status().message(), "null: out of memory: asked 4.00 KiB, 0 B free");
+  EXPECT_EQ(b->deviceRead(null).status().message(), "null:0: out of memory: asked 4.00 KiB, 0 B free");
   uses.clear();
   EXPECT_TRUE(b->deviceRead(null).ok());
 }
