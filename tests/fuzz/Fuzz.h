@@ -29,7 +29,16 @@ inline std::string readWholeFile(const char *path) {
   return std::string(reinterpret_cast<const char *>((*file)->bytes().data()), (*file)->bytes().size());
 }
 
-/// A small program that uses every part of the plan format.
+/// A step as devices that are no CPU want it, from version 3 of the format on.
+inline const char *const fuzzDevicePlan = R"({"version": 3, "abi": 1, "programs": [{
+ "name": "d", "inputs": [{"name": "x", "value": 0}], "outputs": [{"name": "y", "value": 1}],
+ "exprs": [["dim", 0, 0], ["const", 128], ["const", 1], ["ceildiv", 0, 1], ["const", 49152]],
+ "values": [{"kind": "input", "type": "f32", "shape": [-1]}, {"kind": "temp", "type": "f32", "shape": [0]}],
+ "nodes": [{"name": "n", "reads": [0], "writes": [1], "versions": [{"target": "gpu", "steps": [
+   {"kernel": "k", "args": [["value", 0], ["value", 1], ["expr", 0, "i32"]], "grid": [3, 2, 2], "block": [1, 2, 2],
+    "cluster": [2, 2, 2], "shared": 4, "own": {"stages": 3, "maps": [{"tile": [128, 64]}]}}]}]}]}]})";
+
+/// A small program that uses every part of the plan format, but for what devices that are no CPU need.
 inline const char *const fuzzPlan = R"({"version": 1, "abi": 1, "programs": [{
  "name": "p", "inputs": [{"name": "x", "value": 0}, {"name": "k", "value": 1}],
  "outputs": [{"name": "out", "value": 4}, {"name": "size", "value": 6}],

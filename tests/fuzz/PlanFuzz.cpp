@@ -34,4 +34,4 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   return 0;
 }
 
-std::vector<std::string> fuzzSeeds() { return {fuzzPlan}; }
+std::vector<std::string> fuzzSeeds() { return {fuzzPlan, fuzzDevicePlan}; }

@@ -39,12 +39,15 @@ struct DeviceInfo {
 /// One step of a version, ready to run: arguments point into the device's memory.
 struct KernelLaunch {
   std::string_view node, kernel;
-  void *handle = nullptr; ///< The device's own handle of the kernel: DeviceImage::find.
-  const uint64_t *args = nullptr;
+  void *handle = nullptr;         ///< The device's own handle of the kernel: DeviceImage::find.
+  const uint64_t *args = nullptr; ///< A value's is what allocate() returned: nothing was added to it.
   size_t argCount = 0;
+  std::span<const StepArg> kinds; ///< Of the arguments: a value's memory, or a number and its type.
   int64_t grid[3] = {1, 1, 1};
-  uint64_t scratch = 0;
+  int64_t block[3] = {1, 1, 1}, cluster[3] = {1, 1, 1}; ///< 1 where the plan says nothing.
+  uint64_t scratch = 0, shared = 0;
   bool chain = false;
+  std::string_view own; ///< The plan's own words to this target, a JSON object; may be empty.
 };
 
 /// The end of something a device was asked to do.

@@ -57,6 +57,9 @@ private:
   Status takeMemory(int32_t node, const Choice &choice, Running &running);
   Status awaitMemory(int32_t node, const Choice &choice, Running &running);
   Status makeSteps(int32_t node, const Choice &choice, Running &running);
+  Status extents(const Step &step, std::string_view what, const std::array<int32_t, 3> &from, int64_t least,
+                 int64_t *to, int64_t &product) const;
+  Status byteCount(const Step &step, std::string_view what, int32_t from, uint64_t &to) const;
   Status execute(int32_t node, const Choice &choice, Running &running);
   void compute(int32_t node, Choice choice, uint64_t moved);
   void computed(int32_t node, const Choice &choice, Running &running, Status status);
@@ -356,6 +359,33 @@ Status DeviceLaunch::execute(int32_t n, const Choice &choice, Running &running) 
   return Status();
 }
 
+// Three exprs and their product, which are all 1 where the plan has none.
+Status DeviceLaunch::extents(const Step &step, std::string_view what, const std::array<int32_t, 3> &from,
+                             int64_t least, int64_t *to, int64_t &product) const {
+  __int128 all = 1;
+  for (size_t d = 0; d < 3; ++d) {
+    if (from[d] >= 0) {
+      TESSERA_ASSIGN(to[d], exprs.get(from[d]));
+    }
+    if (to[d] < least || (all *= to[d]) > INT64_MAX)
+      return fail(StatusCode::InvalidArgument, "kernel '", step.kernel, "': ", what,
+                  least ? " is not positive or too large" : " is negative or too large");
+  }
+  product = static_cast<int64_t>(all);
+  return Status();
+}
+
+Status DeviceLaunch::byteCount(const Step &step, std::string_view what, int32_t from, uint64_t &to) const {
+  if (from < 0)
+    return Status();
+  TESSERA_ASSIGN(int64_t bytes, exprs.get(from));
+  if (bytes < 0 || bytes > (int64_t(1) << 40))
+    return fail(StatusCode::InvalidArgument, "kernel '", step.kernel, "': ", what, " of ", bytes,
+                " bytes is not possible");
+  to = static_cast<uint64_t>(bytes);
+  return Status();
+}
+
 Status DeviceLaunch::makeSteps(int32_t n, const Choice &choice, Running &running) {
   const Node &node = plan.nodes[static_cast<size_t>(n)];
   const Version &version = node.versions[static_cast<size_t>(choice.version)];
@@ -382,19 +412,14 @@ Status DeviceLaunch::makeSteps(int32_t n, const Choice &choice, Running &running
     launch.argCount = step.args.size();
     launch.chain = step.chain;
     offset += step.args.size();
-    __int128 tasks = 1;
-    for (size_t d = 0; d < 3; ++d) {
-      TESSERA_ASSIGN(launch.grid[d], exprs.get(step.grid[d]));
-      if (launch.grid[d] < 0 || (tasks *= launch.grid[d]) > INT64_MAX)
-        return fail(StatusCode::InvalidArgument, "kernel '", step.kernel, "': grid is negative or too large");
-    }
-    if (step.scratch >= 0) {
-      TESSERA_ASSIGN(int64_t scratch, exprs.get(step.scratch));
-      if (scratch < 0 || scratch > (int64_t(1) << 40))
-        return fail(StatusCode::InvalidArgument, "kernel '", step.kernel, "': scratch of ", scratch,
-                    " bytes is not possible");
-      launch.scratch = static_cast<uint64_t>(scratch);
-    }
+    launch.kinds = step.args;
+    launch.own = step.own;
+    int64_t tasks = 0, threads = 0, members = 0;
+    TESSERA_TRY(extents(step, "grid", step.grid, 0, launch.grid, tasks));
+    TESSERA_TRY(extents(step, "block", step.block, 1, launch.block, threads));
+    TESSERA_TRY(extents(step, "cluster", step.cluster, 1, launch.cluster, members));
+    TESSERA_TRY(byteCount(step, "scratch", step.scratch, launch.scratch));
+    TESSERA_TRY(byteCount(step, "shared memory", step.shared, launch.shared));
     if (tasks > 0)
       steps.push_back(launch);
   }

@@ -17,8 +17,9 @@
 
 namespace tessera {
 
-/// The version that is written, and the oldest that is read: version 2 adds faults.
-inline constexpr int planVersion = 2, oldestPlanVersion = 1;
+/// The version that is written, and the oldest that is read: version 2 adds faults, version 3 what devices
+/// that are no CPU need of a step.
+inline constexpr int planVersion = 3, oldestPlanVersion = 1;
 inline constexpr int kernelAbiVersion = 1;
 
 /// The kernel ABI, version 1.
@@ -70,6 +71,7 @@ struct ValueInfo {
 struct StepArg {
   bool isValue = false;
   int32_t index = 0;
+  ElementType type = ElementType::I64; ///< Of an expr: what the kernel takes the number as.
 };
 
 struct Step {
@@ -78,6 +80,10 @@ struct Step {
   std::array<int32_t, 3> grid{};
   int32_t scratch = -1, flops = -1, bytes = -1; ///< Exprs, or -1 when absent.
   bool chain = false;
+  // Since version 3, for devices that want it; exprs, or -1 when absent.
+  std::array<int32_t, 3> block{-1, -1, -1}, cluster{-1, -1, -1};
+  int32_t shared = -1;
+  std::string own;     ///< A JSON object as text, which only the target's device reads; may be empty.
   int32_t faults = -1; ///< Value of kind fault with a cell for each site, or -1.
   std::vector<FaultSite> sites;
   KernelFunction function = nullptr; ///< Resolved by Module for machine code of the host.

@@ -343,6 +343,10 @@ private:
           arg.isValue ? useValue(arg.index) : use(arg.index);
         for (int32_t extent : step.grid)
           use(extent);
+        for (const std::array<int32_t, 3> *extents : {&step.block, &step.cluster})
+          for (int32_t extent : *extents)
+            use(extent);
+        use(step.shared);
         use(step.scratch);
         use(step.flops);
         use(step.bytes);

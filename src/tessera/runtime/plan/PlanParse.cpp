@@ -45,7 +45,8 @@ namespace {
 class Reader {
 public:
   Status status;
-  std::string where; ///< "program 'edges': node 'gaussian'": for messages.
+  int64_t version = planVersion; ///< Of the plan: what it may hold.
+  std::string where;             ///< "program 'edges': node 'gaussian'": for messages.
 
   template <typename... Ts> void error(const Ts &...parts) {
     if (status.ok())
@@ -240,6 +241,40 @@ static void readFaultSites(Reader &reader, const Json &json, const ProgramPlan &
   }
 }
 
+// Written as text again, which is recursive, so nesting has a limit.
+static std::string readOwn(Reader &reader, const Json &json) {
+  constexpr size_t maxDepth = 32, maxText = 65536;
+  std::vector<std::pair<const Json *, size_t>> left = {{&json, 1}};
+  bool good = json.is_object();
+  while (good && !left.empty()) {
+    auto [value, depth] = left.back();
+    left.pop_back();
+    good = depth <= maxDepth;
+    if (value->is_structured())
+      for (const Json &item : *value)
+        left.emplace_back(&item, depth + 1);
+  }
+  std::string text = good ? dumpJson(json) : std::string();
+  if (good && text.size() <= maxText)
+    return text;
+  reader.error("field 'own': expected an object of at most ", maxText, " bytes, nested at most ", maxDepth,
+               " deep");
+  return "";
+}
+
+// The type that a number is passed as: ["expr", i, "i32"].
+static ElementType readArgType(Reader &reader, const Json &arg, size_t position) {
+  if (arg.size() < 3)
+    return ElementType::I64;
+  std::optional<ElementType> type =
+      arg[2].is_string() ? parseElementType(arg[2].get_ref<const std::string &>()) : std::nullopt;
+  if (!type || arg[0] != "expr" || !isIntegerType(*type)) {
+    reader.error("argument ", position, ": expected [\"expr\", i, \"type\"] with a type of integers");
+    return ElementType::I64;
+  }
+  return *type;
+}
+
 static Step readStep(Reader &reader, const Json &json, const ProgramPlan &program) {
   Step step;
   if (!json.is_object()) {
@@ -249,21 +284,25 @@ static Step readStep(Reader &reader, const Json &json, const ProgramPlan &progra
   step.kernel = reader.text(json, "kernel");
   if (const Json *args = reader.array(json, "args"))
     for (const Json &arg : *args) {
-      if (!arg.is_array() || arg.size() != 2 || !arg[0].is_string() ||
-          (arg[0] != "value" && arg[0] != "expr")) {
+      if (!arg.is_array() || (arg.size() != 2 && (arg.size() != 3 || reader.version < 3)) ||
+          !arg[0].is_string() || (arg[0] != "value" && arg[0] != "expr")) {
         reader.error("argument ", step.args.size(), ": expected [\"value\", i] or [\"expr\", i]");
         return step;
       }
       bool isValue = arg[0] == "value";
-      step.args.push_back(
-          {isValue, reader.index(arg[1], isValue ? "argument (a value)" : "argument (an expr)",
-                                 isValue ? program.values.size() : program.exprs.size())});
+      step.args.push_back({isValue,
+                           reader.index(arg[1], isValue ? "argument (a value)" : "argument (an expr)",
+                                        isValue ? program.values.size() : program.exprs.size()),
+                           readArgType(reader, arg, step.args.size())});
     }
-  const Json *grid = reader.array(json, "grid");
-  if (grid && grid->size() != 3)
-    reader.error("expected a grid of 3 exprs, but got ", grid->size());
-  for (size_t d = 0; grid && grid->size() == 3 && d < 3; ++d)
-    step.grid[d] = reader.index((*grid)[d], "grid (an expr)", program.exprs.size());
+  auto extents = [&](const char *key, std::array<int32_t, 3> &out, bool required) {
+    const Json *list = reader.array(json, key, required);
+    if (list && list->size() != 3)
+      reader.error("expected a ", key, " of 3 exprs, but got ", list->size());
+    for (size_t d = 0; list && list->size() == 3 && d < 3; ++d)
+      out[d] = reader.index((*list)[d], concat(key, " (an expr)").c_str(), program.exprs.size());
+  };
+  extents("grid", step.grid, /*required=*/true);
   auto optional = [&](const char *key) {
     const Json *field = reader.field(json, key, false);
     return field && !field->is_null() ? reader.index(*field, key, program.exprs.size()) : -1;
@@ -271,6 +310,13 @@ static Step readStep(Reader &reader, const Json &json, const ProgramPlan &progra
   step.scratch = optional("scratch");
   step.flops = optional("flops");
   step.bytes = optional("bytes");
+  if (reader.version >= 3) {
+    extents("block", step.block, /*required=*/false);
+    extents("cluster", step.cluster, /*required=*/false);
+    step.shared = optional("shared");
+    if (const Json *own = reader.field(json, "own", false))
+      step.own = readOwn(reader, *own);
+  }
   if (const Json *chain = reader.field(json, "chain", false)) {
     if (!chain->is_boolean())
       reader.error("field 'chain': expected true or false");
@@ -429,6 +475,8 @@ Result<Plan> parsePlan(std::string_view text, uint64_t constBytes) {
     if (!field->is_number_integer() || *field < oldest || *field > known)
       return fail(StatusCode::Unsupported, "plan: ", key, " ", field->dump().substr(0, 32),
                   " is not supported; this tessera reads ", key, " ", known, "; install the program again");
+    if (key == std::string_view("version"))
+      reader.version = field->get<int64_t>();
   }
   Plan plan;
   const Json *programs = reader.array(json, "programs");

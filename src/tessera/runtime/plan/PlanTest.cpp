@@ -41,8 +41,8 @@ TEST(Plan, WholeFile) {
   EXPECT_EQ(parsePlan("[]", 0).status().message(), "plan: not a JSON object");
   EXPECT_EQ(parsePlan(std::string(100000, '['), 0).status().message(), "plan: not a JSON object");
   EXPECT_EQ(errorOf({{"abi", 1}}), "plan: field 'version' is missing");
-  EXPECT_EQ(errorOf({{"version", 3}, {"abi", 1}}),
-            "plan: version 3 is not supported; this tessera reads version 2; install the program again");
+  EXPECT_EQ(errorOf({{"version", 4}, {"abi", 1}}),
+            "plan: version 4 is not supported; this tessera reads version 3; install the program again");
   EXPECT_EQ(errorOf({{"version", 1}, {"abi", 3}}),
             "plan: abi 3 is not supported; this tessera reads abi 1; install the program again");
   EXPECT_EQ(errorOf({{"version", 1}, {"abi", 1}, {"programs", Json::array()}}),
@@ -145,6 +145,76 @@ TEST(Plan, Nodes) {
               "node 'n0': temps must be values of kind temp, but value 0 is not");
   expectError([](Json &p) { p["nodes"][0]["versions"][0]["temps"] = {1}; },
               "node 'n0' writes value 1, which is private to a version");
+}
+
+// What devices that are no CPU need of a step.
+static Json forDevices() {
+  PlanBuilder b = good();
+  int block = b.constant(128), four = b.constant(4), one = b.constant(1), shared = b.constant(49152);
+  Json &step = b.nodes[0]["versions"][0]["steps"][0];
+  step["block"] = {block, one, one};
+  step["cluster"] = {four, one, one};
+  step["shared"] = shared;
+  step["args"].push_back({"expr", block, "i32"});
+  step["own"] = {{"stages", 3}, {"maps", {1, 2}}};
+  Json plan = b.plan();
+  plan["version"] = 3;
+  return plan;
+}
+
+TEST(Plan, StepsForDevices) {
+  auto plan = parsePlan(forDevices().dump(), 0);
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  const ProgramPlan &program = plan->programs[0];
+  const Step &step = program.nodes[0].versions[0].steps[0];
+  EXPECT_EQ(program.exprs[static_cast<size_t>(step.block[0])].constant, 128);
+  EXPECT_EQ(program.exprs[static_cast<size_t>(step.cluster[0])].constant, 4);
+  EXPECT_EQ(program.exprs[static_cast<size_t>(step.shared)].constant, 49152);
+  EXPECT_EQ(step.args[2].type, ElementType::I32);
+  EXPECT_EQ(step.args[0].type, ElementType::I64);
+  EXPECT_EQ(step.own, R"({"maps":[1,2],"stages":3})");
+  auto error = [](const std::function<void(Json &)> &change) {
+    Json json = forDevices();
+    change(json["programs"][0]["nodes"][0]["versions"][0]["steps"][0]);
+    std::string message = errorOf(json), prefix = "plan: program 'test': node 'n0': version 0: step 0: ";
+    EXPECT_TRUE(message.starts_with(prefix)) << message;
+    return message.substr(std::min(prefix.size(), message.size()));
+  };
+  EXPECT_EQ(error([](Json &s) { s["block"] = {0}; }), "expected a block of 3 exprs, but got 1");
+  EXPECT_EQ(error([](Json &s) { s["block"] = {0, 0, 99}; }),
+            "block (an expr): expected a number from 0 to 5, but got 99");
+  EXPECT_EQ(error([](Json &s) { s["cluster"] = 4; }),
+            "field 'cluster': expected an array of at most 1048576 items");
+  EXPECT_EQ(error([](Json &s) { s["shared"] = -1; }), "shared: expected a number from 0 to 5, but got -1");
+  const std::string argument = "argument 2: expected [\"expr\", i, \"type\"] with a type of integers";
+  EXPECT_EQ(error([](Json &s) { s["args"][2] = {"expr", 0, "f32"}; }), argument);
+  EXPECT_EQ(error([](Json &s) { s["args"][2] = {"value", 0, "i32"}; }), argument);
+  const std::string own = "field 'own': expected an object of at most 65536 bytes, nested at most 32 deep";
+  EXPECT_EQ(error([](Json &s) { s["own"] = {1, 2}; }), own);
+  EXPECT_EQ(error([](Json &s) { s["own"] = {{"text", std::string(65536, 'x')}}; }), own);
+  EXPECT_EQ(error([](Json &s) {
+              Json deep = 1;
+              for (int i = 0; i < 40; ++i)
+                deep = Json{{"a", deep}};
+              s["own"] = deep;
+            }),
+            own);
+}
+
+// Older plans load, and what they could not hold is not looked at.
+TEST(Plan, OlderVersions) {
+  for (int version : {1, 2}) {
+    Json json = forDevices();
+    json["version"] = version;
+    EXPECT_EQ(errorOf(json), "plan: program 'test': node 'n0': version 0: step 0: argument 2: expected "
+                             "[\"value\", i] or [\"expr\", i]");
+    Json &step = json["programs"][0]["nodes"][0]["versions"][0]["steps"][0];
+    step["args"].erase(2);
+    auto plan = parsePlan(json.dump(), 0);
+    ASSERT_TRUE(plan.ok()) << plan.status().message();
+    EXPECT_EQ(plan->programs[0].nodes[0].versions[0].steps[0].shared, -1);
+    EXPECT_EQ(plan->programs[0].nodes[0].versions[0].steps[0].own, "");
+  }
 }
 
 TEST(Plan, Checks) {

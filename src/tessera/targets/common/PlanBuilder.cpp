@@ -172,7 +172,7 @@ std::string Program::json() const {
 }
 
 std::string tessera::plan::planJson(const std::vector<Program> &programs) {
-  std::string text = "{\"version\":2,\"abi\":1,\"programs\":[";
+  std::string text = "{\"version\":3,\"abi\":1,\"programs\":[";
   for (size_t i = 0; i < programs.size(); ++i)
     text += (i ? "," : "") + programs[i].json();
   return text + "]}";

@@ -57,6 +57,11 @@ public:
   }
   Status launch(std::span<const KernelLaunch> steps, unsigned) override {
     for (const KernelLaunch &step : steps) {
+      last = step;
+      own = std::string(step.own);
+      types.clear();
+      for (const StepArg &arg : step.kinds)
+        types.push_back(arg.isValue ? "value" : std::string(elementTypeName(arg.type)));
       auto *in = reinterpret_cast<const float *>(step.args[0]);
       auto *out = reinterpret_cast<float *>(step.args[1]);
       for (int64_t i = 0; i < step.grid[0]; ++i)
@@ -65,6 +70,9 @@ public:
     return Status();
   }
   int loads = 0;
+  KernelLaunch last;
+  std::string own;
+  std::vector<std::string> types;
 
 private:
   DeviceInfo deviceInfo;
@@ -124,6 +132,45 @@ TEST(Load, WhatIsMissingIsNamedWhenTheProgramOpens) {
             "'test.tsx' has no code for target 'line' (section 'code.line'), which device 'line:0' "
             "needs; install it again");
   EXPECT_EQ(message({{"code.line", "add"}}), "'test.tsx': section 'code.line': 'add' has no addend");
+}
+
+// What a plan says of a step for devices reaches the device; numbers that cannot be are refused before.
+TEST(Load, StepsSayWhatDevicesNeed) {
+  for (int64_t threads : {128, 0, -1}) {
+    PlanBuilder b = twoNodes();
+    int block = b.constant(threads), four = b.constant(4), one = b.constant(1),
+        shared = b.constant(threads * 8);
+    Json &step = b.nodes[0]["versions"][0]["steps"][0];
+    if (threads >= 0)
+      step["block"] = {block, one, one};
+    step["cluster"] = {four, one, one};
+    step["shared"] = shared;
+    step["args"].push_back({"expr", four, "i32"});
+    step["own"] = {{"stages", 3}};
+    Json plan = b.plan();
+    plan["version"] = 3;
+    line();
+    auto module = loadModule(plan, "", Json::object(), {{"code.line", "add 10"}});
+    ASSERT_TRUE(module.ok()) << module.status().message();
+    auto program = Program::open(module.take(), "", on({"line", "cpu"})).take();
+    auto x = floats({1, 2});
+    Buffer *in[] = {x.get()};
+    BufferRef out[1];
+    Status status = program->launch(in, out);
+    if (threads <= 0) {
+      EXPECT_EQ(status.message(), concat("node 'far' failed on device 'line:0': kernel 'add': ",
+                                         threads ? "shared memory of -8 bytes is not possible"
+                                                 : "block is not positive or too large"));
+      continue;
+    }
+    ASSERT_TRUE(status.ok()) << status.message();
+    const KernelLaunch &last = line().last;
+    EXPECT_EQ(last.block[0] * 1000 + last.block[1] * 10 + last.block[2], 128011);
+    EXPECT_EQ(last.cluster[0], 4);
+    EXPECT_EQ(last.shared, 1024u);
+    EXPECT_EQ(line().own, R"({"stages":3})");
+    EXPECT_EQ(line().types, (std::vector<std::string>{"value", "value", "i32"}));
+  }
 }
 
 // A target that may borrow the host's code has its own where the file holds some.
