@@ -30,13 +30,16 @@ static Status targetsCommand(bool json, bool all) {
     for (Device *device : shownDevices(all))
       out += concat(out.size() > 1 ? ", " : "", "{\"name\": ", quoteJson(device->name()),
                     ", \"description\": ", quoteJson(device->info().description),
-                    ", \"memory_bytes\": ", device->info().memoryBytes, "}");
+                    ", \"memory_bytes\": ", device->info().memoryBytes,
+                    device->lost() ? concat(", \"lost\": ", quoteJson(device->lossReason())) : std::string(),
+                    "}");
     std::printf("%s]\n", out.c_str());
     return Status();
   }
   std::vector<std::vector<std::string>> rows = {{"device", "memory", "description"}};
   for (Device *device : shownDevices(all))
-    rows.push_back({device->name(), formatBytes(device->info().memoryBytes), device->info().description});
+    rows.push_back({device->name(), formatBytes(device->info().memoryBytes),
+                    device->lost() ? concat("lost: ", device->lossReason()) : device->info().description});
   std::printf("%s", formatTable(rows).c_str());
   const CpuInfo &cpu = cpuInfo();
   std::printf("\ncpu %s: L1 %s, L2 %s, L3 %s, line %u\nfeatures: %s\n", cpu.arch.c_str(),
@@ -101,7 +104,8 @@ static Status doctorCommand() {
                 path.empty() ? concat("; optional: apt-get install ", item.package) : concat(": ", path)));
   }
   for (Device *device : shownDevices(/*all=*/false))
-    line(true, "device " + device->name(), device->info().description);
+    line(!device->lost(), "device " + device->name(),
+         device->lost() ? concat("lost: ", device->lossReason()) : device->info().description);
   return Status();
 }
 

@@ -75,7 +75,14 @@ static std::string profileTable(Program &program) {
          p.count ? formatNanoseconds(best) : "-", rate(p.flops), rate(p.bytes),
          p.bytesMoved ? formatBytes(p.bytesMoved) : "-"});
   }
-  return formatTable(rows);
+  std::string out = formatTable(rows);
+  for (size_t n = 0; n < profile.size(); ++n)
+    for (auto &[name, number] : profile[n].counters)
+      out += concat(program.plan().nodes[n].name, ": ", number, " ", name, "\n");
+  for (Device *device : program.devices())
+    if (device->lost())
+      out += concat("device ", device->name(), " was lost: ", device->lossReason(), "\n");
+  return out;
 }
 
 static std::string profileJson(Program &program) {
@@ -88,7 +95,11 @@ static std::string profileJson(Program &program) {
                ", \"loc\": ", quoteJson(program.plan().nodes[n].loc), ", \"device\": ", quoteJson(p.device),
                ", \"count\": ", p.count, ", \"total_ns\": ", p.totalNs, ", \"min_ns\": ", p.minNs,
                ", \"flops\": ", formatNumber(p.flops), ", \"bytes\": ", formatNumber(p.bytes),
-               ", \"bytes_moved\": ", p.bytesMoved, ", \"retries\": ", p.retries, "}");
+               ", \"bytes_moved\": ", p.bytesMoved, ", \"retries\": ", p.retries);
+    std::string counters;
+    for (auto &[name, number] : p.counters)
+      counters += concat(counters.empty() ? "" : ", ", quoteJson(name), ": ", number);
+    out += counters.empty() ? std::string("}") : concat(", \"counters\": {", counters, "}}");
   }
   return out + "]";
 }
@@ -179,6 +190,7 @@ static Status runCommand(RunOptions &options) {
   TESSERA_TRY(writeOutputs(plan, options.outputs, outputs));
   double best = *std::min_element(times.begin(), times.end());
   if (options.json) {
+    std::string lost;
     std::string out = concat("{\"program\": ", quoteJson(plan.name), ", \"runs\": ", times.size(),
                              ", \"best_ms\": ", formatNumber(best / 1e6), ", \"outputs\": [");
     for (size_t i = 0; i < outputs.size(); ++i) {
@@ -192,6 +204,12 @@ static Status runCommand(RunOptions &options) {
     out += "]";
     if (options.profile)
       out += ", \"profile\": " + profileJson(*program);
+    for (Device *device : program->devices())
+      if (device->lost())
+        lost += concat(lost.empty() ? "" : ", ", "{\"device\": ", quoteJson(device->name()),
+                       ", \"reason\": ", quoteJson(device->lossReason()), "}");
+    if (!lost.empty())
+      out += concat(", \"lost\": [", lost, "]");
     std::printf("%s}\n", out.c_str());
     return Status();
   }

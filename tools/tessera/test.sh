@@ -158,6 +158,11 @@ fi
 expect 0 "cpu" "$tessera" targets
 expect 0 "\"name\": \"cpu:0\"" "$tessera" targets --json
 expect 0 "runtime" "$tessera" doctor
+expect 0 "best 3.00 s" env TESSERA_NULL=own_ns=1000000000 "$tessera" bench nulls.tsx --dim x:0=3 --device null --repeat 2
+expect 0 '"counters": {"tasks": 3}' env TESSERA_NULL=own_ns=1000 "$tessera" run nulls.tsx --input x=x.npy --device null --profile --json
+expect 0 "increment: 3 tasks" env TESSERA_NULL=own_ns=1000 "$tessera" run nulls.tsx --input x=x.npy --device null --profile
+expect 0 '"lost": "null:0: it was lost' env TESSERA_NULL=lost=1 "$tessera" targets --all --json
+expect 0 '"lost": [{"device": "null:0"' env TESSERA_NULL=lose=increment "$tessera" run sample.tsx --input x=x.npy --device null --profile --json
 expect 1 "failed on device 'null:0'" env TESSERA_NULL=fail=increment:1 "$tessera" run nulls.tsx --input x=x.npy --device null
 expect 0 "y: f32 3 min 2 max 4" env TESSERA_NULL=fail=increment:1 "$tessera" run sample.tsx --input x=x.npy --device null
 

@@ -42,7 +42,8 @@ typedef enum tsr_status {
   TSR_CANCELLED = 8, /**< An item of a stream that was cancelled. */
   TSR_TIMEOUT = 9,
   TSR_CLOSED = 10, /**< A stream that is closed and has nothing left. */
-  TSR_INTERNAL = 11
+  TSR_INTERNAL = 11,
+  TSR_DEVICE_LOST = 12 /**< A device answers no more; what only it held is gone. */
 } tsr_status;
 
 /** Element types. Integers are signless; TSR_I1 takes one byte, TSR_INDEX eight. */

@@ -29,6 +29,8 @@ std::string_view statusCodeName(StatusCode code) {
     return "timeout";
   case StatusCode::Closed:
     return "closed";
+  case StatusCode::DeviceLost:
+    return "device lost";
   case StatusCode::Internal:
     return "internal";
   }

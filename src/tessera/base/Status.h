@@ -28,6 +28,7 @@ enum class StatusCode : uint8_t {
   Timeout = 9,         ///< A bounded wait ended without an answer.
   Closed = 10,         ///< A stream that is closed and has nothing left.
   Internal = 11,       ///< Our own mistake.
+  DeviceLost = 12,     ///< A device answers no more, or nothing it says counts; what only it held is gone.
 };
 
 /// The name of `code` in lower case ("invalid argument").

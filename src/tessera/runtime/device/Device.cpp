@@ -2,8 +2,13 @@
 //
 // The list of devices.
 #include "tessera/runtime/device/Device.h"
+#include "tessera/base/Diag.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <mutex>
 
 namespace tessera {
@@ -18,7 +23,7 @@ Result<std::shared_ptr<const DeviceImage>> Device::load(std::span<const std::byt
   return fail(StatusCode::Unsupported, "device '", name(), "' has no loader for images of code");
 }
 
-Status Device::copyPeer(void *, Device &other, const void *, size_t) {
+Status Device::copyPeer(void *, size_t, Device &other, const void *, size_t, size_t) {
   return fail(StatusCode::Unsupported, "device '", name(), "' cannot copy from '", other.name(), "'");
 }
 
@@ -26,27 +31,70 @@ EventRef Device::launchAsync(std::span<const KernelLaunch> steps, unsigned threa
   return Event::finished(launch(steps, threads));
 }
 
-EventRef Device::copyInAsync(void *to, const void *host, size_t bytes) {
-  return Event::finished(copyIn(to, host, bytes));
+EventRef Device::copyInAsync(void *to, size_t offset, const void *host, size_t bytes) {
+  return Event::finished(copyIn(to, offset, host, bytes));
 }
 
-EventRef Device::copyOutAsync(void *host, const void *from, size_t bytes) {
-  return Event::finished(copyOut(host, from, bytes));
+EventRef Device::copyOutAsync(void *host, const void *from, size_t offset, size_t bytes) {
+  return Event::finished(copyOut(host, from, offset, bytes));
 }
 
-EventRef Event::finished(Status status) {
+std::string Device::lossReason() const {
+  std::lock_guard<std::mutex> lock(healthMutex);
+  return reason;
+}
+
+void Device::markLost(const Status &why) {
+  std::lock_guard<std::mutex> lock(healthMutex);
+  if (lost()) // What came first is the cause.
+    return;
+  reason = why.message();
+  isLost.store(true, std::memory_order_release);
+}
+
+Status Device::judge(Status status) {
+  if (status.code() == StatusCode::Timeout)
+    status = Status::error(StatusCode::DeviceLost, status.message());
+  if (status.code() == StatusCode::DeviceLost)
+    markLost(status);
+  return status;
+}
+
+static std::atomic<int64_t> &limitMs() {
+  static std::atomic<int64_t> limit = [] {
+    int64_t seconds = 600;
+    if (const char *text = std::getenv("TESSERA_DEVICE_LIMIT"); text && *text) {
+      int64_t number = 0;
+      auto [end, error] = std::from_chars(text, text + std::strlen(text), number);
+      if (error == std::errc() && !*end && number >= 0 && number <= 1000000000)
+        seconds = number;
+      else
+        std::fprintf(stderr, "tessera: warning: TESSERA_DEVICE_LIMIT: expected seconds, but got '%s'\n",
+                     text);
+    }
+    return seconds * 1000;
+  }();
+  return limit;
+}
+
+std::chrono::milliseconds deviceLimit() { return std::chrono::milliseconds(limitMs().load()); }
+void setDeviceLimit(std::chrono::milliseconds limit) { limitMs() = limit.count(); }
+
+EventRef Event::finished(Status status, DeviceReport report) {
   auto event = std::make_shared<Event>();
   event->over = true;
   event->result = std::move(status);
+  event->said = std::move(report);
   return event;
 }
 
-void Event::complete(Status status) {
+void Event::complete(Status status, DeviceReport report) {
   std::function<void(Status)> call;
   {
     std::lock_guard<std::mutex> lock(mutex);
     over = true;
     result = status;
+    said = std::move(report);
     call = std::move(next);
     changed.notify_all();
   }
@@ -67,9 +115,17 @@ void Event::then(std::function<void(Status)> f) {
   f(std::move(status));
 }
 
-Status Event::wait() {
+bool Event::isOver() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return over;
+}
+
+Status Event::wait(std::chrono::milliseconds limit) {
   std::unique_lock<std::mutex> lock(mutex);
-  changed.wait(lock, [&] { return over; });
+  if (limit.count() == 0)
+    changed.wait(lock, [&] { return over; });
+  else if (!changed.wait_for(lock, limit, [&] { return over; }))
+    return fail(StatusCode::Timeout, "no answer within ", formatNanoseconds(1e6 * double(limit.count())));
   return result;
 }
 

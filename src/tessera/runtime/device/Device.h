@@ -8,12 +8,15 @@
 #include "tessera/base/Status.h"
 #include "tessera/runtime/plan/Plan.h"
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,7 +37,22 @@ struct DeviceInfo {
   double joulesPerFlop = 1e-10;       ///< Energy of arithmetic…
   double joulesPerByte = 1e-10;       ///< …of memory traffic…
   double joulesPerCopiedByte = 1e-10; ///< …and of copies. A model, not a reading.
+  /// Launches report a time of the device's own, which counts instead of the clock's: a simulator is slow on
+  /// this machine, not the device that it stands for.
+  bool ownTime = false;
 };
+
+/// What a device says of something that it has done.
+struct DeviceReport {
+  std::optional<uint64_t> ns; ///< The device's own time for it.
+  std::vector<std::pair<std::string, uint64_t>> counters;
+};
+
+/// How long anybody waits for a device: after that it counts as lost. TESSERA_DEVICE_LIMIT in seconds, 600
+/// when it is not set; zero is for ever.
+std::chrono::milliseconds deviceLimit();
+/// For tests and embedders: sets the limit for waits that begin from now on.
+void setDeviceLimit(std::chrono::milliseconds limit);
 
 /// One step of a version, ready to run: arguments point into the device's memory.
 struct KernelLaunch {
@@ -54,20 +72,24 @@ struct KernelLaunch {
 class Event {
 public:
   /// One that is over already.
-  static std::shared_ptr<Event> finished(Status status);
+  static std::shared_ptr<Event> finished(Status status, DeviceReport report = {});
 
   /// By the device, once: what was asked is done, or has failed.
-  void complete(Status status);
+  void complete(Status status, DeviceReport report = {});
   /// Calls f when it is over: at once, or on the thread that completes it. One at most.
   void then(std::function<void(Status)> f);
-  /// Blocks until it is over.
-  Status wait();
+  /// Blocks until it is over, or fails with Timeout after `limit`; zero is for ever.
+  Status wait(std::chrono::milliseconds limit = deviceLimit());
+  bool isOver();
+  /// What the device says of it, once it is over.
+  const DeviceReport &report() const { return said; }
 
 private:
   std::mutex mutex;
   std::condition_variable changed;
   bool over = false;
   Status result;
+  DeviceReport said;
   std::function<void(Status)> next;
 };
 using EventRef = std::shared_ptr<Event>;
@@ -110,22 +132,44 @@ public:
   /// Checked builds call this when nobody uses the memory any more though it is not released, and when it is
   /// used again: a device for tests makes idle memory useless, so that a late use shows.
   virtual void markIdle(void *memory, size_t bytes, bool idle) {}
-  virtual Status copyIn(void *to, const void *host, size_t bytes) = 0;
-  virtual Status copyOut(void *host, const void *from, size_t bytes) = 0;
+  // Copies name memory of the device by what allocate() gave and an offset: such an address need not be a
+  // number that one may add to.
+  virtual Status copyIn(void *to, size_t offset, const void *host, size_t bytes) = 0;
+  virtual Status copyOut(void *host, const void *from, size_t offset, size_t bytes) = 0;
   /// True when copyPeer works from `other`; otherwise data goes through the host.
   virtual bool canCopyFrom(const Device &other) const { return false; }
-  virtual Status copyPeer(void *to, Device &other, const void *from, size_t bytes);
+  virtual Status copyPeer(void *to, size_t offset, Device &other, const void *from, size_t fromOffset,
+                          size_t bytes);
+
+  /// Makes copies from and to this memory of the host fast; false when the device has no use for that. Memory
+  /// is offered before it travels for the first time, and taken back before it is freed.
+  virtual bool pinHost(void *memory, size_t bytes) { return false; }
+  virtual void unpinHost(void *memory, size_t bytes) {}
 
   /// Runs the steps of one node in order. After a failure the memory the node writes is undefined.
   virtual Status launch(std::span<const KernelLaunch> steps, unsigned threads) = 0;
 
   /// The same without waiting. All that the arguments point at stays valid until the event is over. What was
-  /// asked for earlier need not be done earlier. By default the caller waits inside.
+  /// asked for earlier need not be done earlier. By default the caller waits inside. A device that may never
+  /// answer has to have these: nobody can give up a call that does not return.
   virtual EventRef launchAsync(std::span<const KernelLaunch> steps, unsigned threads);
-  virtual EventRef copyInAsync(void *to, const void *host, size_t bytes);
-  virtual EventRef copyOutAsync(void *host, const void *from, size_t bytes);
+  virtual EventRef copyInAsync(void *to, size_t offset, const void *host, size_t bytes);
+  virtual EventRef copyOutAsync(void *host, const void *from, size_t offset, size_t bytes);
+
+  /// True after an error that spoils the device: whatever it was asked for fails with DeviceLost, or it did
+  /// not answer in time. Its memory holds nothing any more, and it is not used again in this process.
+  bool lost() const { return isLost.load(std::memory_order_acquire); }
+  /// Why; empty while the device is well.
+  std::string lossReason() const;
+  void markLost(const Status &why);
+  /// `status`, which the device has answered: marks it lost when that is what it says or when it did not
+  /// answer, and turns the latter into DeviceLost.
+  Status judge(Status status);
 
 private:
+  std::atomic<bool> isLost{false};
+  mutable std::mutex healthMutex;
+  std::string reason;
   const std::string deviceKind, deviceName;
   const unsigned deviceIndex;
 };

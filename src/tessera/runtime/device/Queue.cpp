@@ -7,6 +7,7 @@
 #include "tessera/runtime/trace/Trace.h"
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <map>
 #include <memory>
@@ -115,7 +116,10 @@ bool DeviceQueues::awaitRelease(uint64_t seen) {
   std::unique_lock<std::mutex> lock(mutex);
   if (releaseCount == seen && holders == 0)
     return false;
-  released.wait(lock, [&] { return releaseCount != seen; });
+  // Whoever holds memory of a device that stops answering never releases it.
+  while (!released.wait_for(lock, std::chrono::milliseconds(100), [&] { return releaseCount != seen; }))
+    if (device.lost())
+      return false;
   return true;
 }
 

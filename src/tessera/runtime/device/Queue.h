@@ -53,7 +53,8 @@ struct DeviceQueues {
   void release();
   /// Counts releases.
   uint64_t releases();
-  /// Waits until there were more releases than `seen`. False when nobody holds memory.
+  /// Waits until there were more releases than `seen`. False when nobody holds memory, or the device was
+  /// lost.
   bool awaitRelease(uint64_t seen);
 
   /// The queues of `device`, made when first asked for; they live as long as the process.

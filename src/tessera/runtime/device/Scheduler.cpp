@@ -9,13 +9,17 @@
 #include "tessera/runtime/trace/Trace.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstring>
 
 namespace tessera {
 
-/// One launch in flight. Lives on the stack of the launching thread, which waits for it.
-class DeviceLaunch {
+/// One launch in flight. The launching thread waits until nothing of it runs any more, but for what a device
+/// that does not answer was asked for: that may come back when the launch is over, and then touches nothing
+/// but its attempt.
+class DeviceLaunch : public std::enable_shared_from_this<DeviceLaunch> {
 public:
   DeviceLaunch(Scheduler &scheduler, std::span<Buffer *const> inputs, std::span<BufferRef> outputs,
                std::span<BufferRef> states)
@@ -24,6 +28,9 @@ public:
         loaded(plan.loads.size(), 0), waiting(plan.nodes.size(), 0) {}
 
   Status run();
+  /// Gives the memory back: an attempt that a device never answers keeps the launch, but needs none of it.
+  void letGo() { roots.clear(); }
+  uint64_t ownNanoseconds() const { return ownTime ? nodesNs.load() : 0; }
 
 private:
   struct Choice {
@@ -32,17 +39,31 @@ private:
     double cost = 0;
   };
 
-  /// A node on its device: what the launch points at, until its event is over.
-  struct Running {
+  /// A node on its way through the queues of a device, and what its launch points at until its event is over.
+  struct Attempt {
+    /// Queued or Launched, it can be taken away from a device that does not answer; whoever makes it Over
+    /// says what becomes of the node.
+    enum State : uint8_t { Queued, Busy, Launched, Over };
+    Attempt(int32_t node, Choice choice) : node(node), choice(choice) {}
+    const int32_t node;
+    const Choice choice;
+    std::atomic<uint8_t> state{Queued};
+    std::atomic<uint64_t> begin{0};
     std::vector<uint64_t> args;
     std::vector<KernelLaunch> steps;
     std::vector<BufferRef> temps;
     std::vector<std::pair<int32_t, DeviceUse>> memory; ///< By root: nothing moves it while the node runs.
     EventRef event;
-    uint64_t begin = 0, moved = 0;
+    uint64_t moved = 0;
     bool holds = false; ///< The device's queues count it among those that hold memory.
     bool begun = false; ///< The kernel may have written.
+
+    bool change(State from, State to) {
+      uint8_t expected = from;
+      return state.compare_exchange_strong(expected, to);
+    }
   };
+  using AttemptRef = std::shared_ptr<Attempt>;
 
   const ValueInfo &value(int32_t v) const { return plan.values[static_cast<size_t>(v)]; }
   BufferRef &rootOf(int32_t v) { return roots[static_cast<size_t>(value(v).root)]; }
@@ -53,18 +74,23 @@ private:
   void submit(int32_t node);
   void submitTo(int32_t node, Choice choice);
   Choice choose(int32_t node);
-  Status bringInputs(int32_t node, const Choice &choice, uint64_t &moved);
-  Status takeMemory(int32_t node, const Choice &choice, Running &running);
-  Status awaitMemory(int32_t node, const Choice &choice, Running &running);
-  Status makeSteps(int32_t node, const Choice &choice, Running &running);
+  Status bringInputs(Attempt &attempt);
+  Status takeMemory(Attempt &attempt);
+  Status awaitMemory(Attempt &attempt);
+  Status makeSteps(Attempt &attempt);
   Status extents(const Step &step, std::string_view what, const std::array<int32_t, 3> &from, int64_t least,
                  int64_t *to, int64_t &product) const;
   Status byteCount(const Step &step, std::string_view what, int32_t from, uint64_t &to) const;
-  Status execute(int32_t node, const Choice &choice, Running &running);
-  void compute(int32_t node, Choice choice, uint64_t moved);
-  void computed(int32_t node, const Choice &choice, Running &running, Status status);
-  void nodeFailed(int32_t node, const Choice &choice, Status status);
+  Status execute(Attempt &attempt);
+  void compute(const AttemptRef &attempt);
+  void finish(Attempt &attempt, Status status, const DeviceReport &report);
+  void computed(Attempt &attempt, Status status, const DeviceReport &report);
+  void settle(Attempt &attempt, Status status, const DeviceReport &report);
+  void lookForSilence();
+  void nodeFailed(const Attempt &attempt, Status status);
   void nodeDone(int32_t node, Status status);
+  std::string describe(int32_t root) const;
+  Status lostContent(const Device &device, int32_t root, Status status) const;
   void work(int32_t node, int32_t version, double &flops, double &bytes) const;
   bool hasCpuVersion(int32_t node, int32_t &version) const;
   bool needsCopy(int32_t node, Device &device);
@@ -84,7 +110,10 @@ private:
   std::condition_variable changed;
   std::vector<int32_t> waiting; ///< Per node: unfinished nodes it needs in this segment.
   int32_t segment = 0, left = 0, inFlight = 0;
+  std::vector<AttemptRef> attempts; ///< Those in flight.
   Status failure;
+  std::atomic<uint64_t> nodesNs{0}; ///< Of the nodes that are done.
+  std::atomic<bool> ownTime{false}; ///< A device has said what its part took.
 };
 
 Status DeviceLaunch::makeRoot(int32_t root) {
@@ -200,7 +229,7 @@ DeviceLaunch::Choice DeviceLaunch::choose(int32_t n) {
   double now = static_cast<double>(nowNanoseconds());
   for (size_t v = 0; v < node.versions.size(); ++v)
     for (Device *device : program.devices()) {
-      if (!program.mayRun(*device, node.versions[v].target))
+      if (device->lost() || !program.mayRun(*device, node.versions[v].target))
         continue;
       double flops, bytes;
       work(n, static_cast<int32_t>(v), flops, bytes);
@@ -241,10 +270,31 @@ bool DeviceLaunch::needsCopy(int32_t n, Device &device) {
                      [&](int32_t v) { return rootOf(v)->bytesToMove(device) != 0; });
 }
 
-void DeviceLaunch::submit(int32_t n) { submitTo(n, choose(n)); }
+// Under the launch's mutex.
+void DeviceLaunch::submit(int32_t n) {
+  Choice choice = choose(n);
+  if (!choice.device && hasCpuVersion(n, choice.version))
+    choice = {scheduler.cpu, choice.version, 1e4};
+  if (choice.device) {
+    submitTo(n, choice);
+    return;
+  }
+  std::string lost;
+  for (Device *device : program.devices())
+    if (device->lost())
+      lost +=
+          concat(lost.empty() ? "" : ", ", "'", device->name(), "' was lost (", device->lossReason(), ")");
+  if (failure.ok())
+    failure = fail(StatusCode::DeviceLost, "node '", plan.nodes[static_cast<size_t>(n)].name,
+                   "' has no device left to run on: ", lost);
+  --left;
+}
 
+// Under the launch's mutex.
 void DeviceLaunch::submitTo(int32_t n, Choice choice) {
   ++inFlight;
+  auto attempt = std::make_shared<Attempt>(n, choice);
+  attempts.push_back(attempt);
   // What the node needs should not leave the device's memory before it begins.
   const Node &node = plan.nodes[static_cast<size_t>(n)];
   for (const std::vector<int32_t> *list : {&node.reads, &node.writes})
@@ -260,31 +310,57 @@ void DeviceLaunch::submitTo(int32_t n, Choice choice) {
   }
   int64_t priority = int64_t(plan.nodes[static_cast<size_t>(n)].criticality) * (int64_t(1) << 32) +
                      scheduler.rank[static_cast<size_t>(n)];
+  auto self = shared_from_this();
   if (!needsCopy(n, *choice.device)) {
-    queues.compute.push(priority, [this, n, choice] { compute(n, choice, 0); });
+    queues.compute.push(priority, [self, attempt] { self->compute(attempt); });
     return;
   }
-  queues.copy.push(priority, [this, n, choice, priority, &queues] {
-    uint64_t moved = 0;
+  queues.copy.push(priority, [self, attempt, priority, &queues] {
+    if (!attempt->change(Attempt::Queued, Attempt::Busy))
+      return;
     Status status;
     {
-      trace::Scope scope(plan.nodes[static_cast<size_t>(n)].name, "copy");
-      status = bringInputs(n, choice, moved);
+      trace::Scope scope(self->plan.nodes[static_cast<size_t>(attempt->node)].name, "copy");
+      status = self->bringInputs(*attempt);
     }
     // Without room now, the node brings its inputs when it is its turn.
-    if (Running none; !status.ok() && status.code() != StatusCode::OutOfMemory)
-      computed(n, choice, none, status);
-    else
-      queues.compute.push(priority, [this, n, choice, moved] { compute(n, choice, moved); });
+    if (!status.ok() && status.code() != StatusCode::OutOfMemory) {
+      self->finish(*attempt, status, {});
+      return;
+    }
+    attempt->state = Attempt::Queued;
+    queues.compute.push(priority, [self, attempt] { self->compute(attempt); });
   });
 }
 
-Status DeviceLaunch::bringInputs(int32_t n, const Choice &choice, uint64_t &moved) {
-  for (int32_t v : plan.nodes[static_cast<size_t>(n)].reads) {
-    moved += rootOf(v)->bytesToMove(*choice.device);
-    auto memory = rootOf(v)->deviceRead(*choice.device, /*ahead=*/true);
+// What a person calls the memory of a value.
+std::string DeviceLaunch::describe(int32_t root) const {
+  for (const std::vector<Port> *ports : {&plan.inputs, &plan.outputs})
+    for (const Port &port : *ports)
+      if (value(port.value).root == root)
+        return concat(ports == &plan.inputs ? "input '" : "output '", port.name, "'");
+  for (const Node &node : plan.nodes)
+    for (int32_t v : node.writes)
+      if (value(v).root == root)
+        return concat("the result of node '", node.name, "'");
+  return concat("value ", root);
+}
+
+// Names the value whose content was lost. A device that is lost itself is another matter: the node runs
+// elsewhere.
+Status DeviceLaunch::lostContent(const Device &device, int32_t root, Status status) const {
+  if (status.code() != StatusCode::DeviceLost || device.lost())
+    return status;
+  return status.withContext(describe(root));
+}
+
+Status DeviceLaunch::bringInputs(Attempt &attempt) {
+  Device &device = *attempt.choice.device;
+  for (int32_t v : plan.nodes[static_cast<size_t>(attempt.node)].reads) {
+    attempt.moved += rootOf(v)->bytesToMove(device);
+    auto memory = rootOf(v)->deviceRead(device, /*ahead=*/true);
     if (!memory.ok())
-      return memory.status();
+      return lostContent(device, value(v).root, memory.status());
   }
   return Status();
 }
@@ -295,7 +371,9 @@ static DeviceUse *findUse(std::vector<std::pair<int32_t, DeviceUse>> &memory, in
 }
 
 // Has all that the node reads and writes, and its temporaries, in the device's memory.
-Status DeviceLaunch::takeMemory(int32_t n, const Choice &choice, Running &running) {
+Status DeviceLaunch::takeMemory(Attempt &running) {
+  const int32_t n = running.node;
+  const Choice &choice = running.choice;
   const Node &node = plan.nodes[static_cast<size_t>(n)];
   const Version &version = node.versions[static_cast<size_t>(choice.version)];
   Device &device = *choice.device;
@@ -311,16 +389,19 @@ Status DeviceLaunch::takeMemory(int32_t n, const Choice &choice, Running &runnin
     int32_t root = value(v).root;
     if (findUse(running.memory, root))
       continue;
-    TESSERA_ASSIGN(DeviceUse use,
-                   reads(root) ? rootOf(v)->deviceUpdate(device, protect) : rootOf(v)->deviceWrite(device));
-    running.memory.emplace_back(root, std::move(use));
+    auto use = reads(root) ? rootOf(v)->deviceUpdate(device, protect) : rootOf(v)->deviceWrite(device);
+    if (!use.ok())
+      return lostContent(device, root, use.status());
+    running.memory.emplace_back(root, use.take());
   }
   for (int32_t v : node.reads) {
     int32_t root = value(v).root;
     if (findUse(running.memory, root))
       continue;
-    TESSERA_ASSIGN(DeviceUse use, rootOf(v)->deviceRead(device));
-    running.memory.emplace_back(root, std::move(use));
+    auto use = rootOf(v)->deviceRead(device);
+    if (!use.ok())
+      return lostContent(device, root, use.status());
+    running.memory.emplace_back(root, use.take());
   }
   for (int32_t v : version.temps) {
     TESSERA_ASSIGN(std::vector<int64_t> shape, exprs.shape(value(v)));
@@ -333,11 +414,11 @@ Status DeviceLaunch::takeMemory(int32_t n, const Choice &choice, Running &runnin
 }
 
 // What fits alone gets through: while other nodes hold memory of the device, there is something to wait for.
-Status DeviceLaunch::awaitMemory(int32_t n, const Choice &choice, Running &running) {
-  DeviceQueues &queues = DeviceQueues::of(*choice.device);
+Status DeviceLaunch::awaitMemory(Attempt &running) {
+  DeviceQueues &queues = DeviceQueues::of(*running.choice.device);
   for (;;) {
     const uint64_t seen = queues.releases();
-    Status status = takeMemory(n, choice, running);
+    Status status = takeMemory(running);
     if (status.ok()) {
       queues.hold();
       running.holds = true;
@@ -349,13 +430,16 @@ Status DeviceLaunch::awaitMemory(int32_t n, const Choice &choice, Running &runni
   }
 }
 
-// Fills `running` and starts the node.
-Status DeviceLaunch::execute(int32_t n, const Choice &choice, Running &running) {
-  TESSERA_TRY(awaitMemory(n, choice, running));
-  TESSERA_TRY(makeSteps(n, choice, running));
-  running.begin = nowNanoseconds();
-  running.begun = true;
-  running.event = choice.device->launchAsync(running.steps, program.threads());
+// Fills the attempt and starts the node.
+Status DeviceLaunch::execute(Attempt &attempt) {
+  Device &device = *attempt.choice.device;
+  TESSERA_TRY(awaitMemory(attempt));
+  TESSERA_TRY(makeSteps(attempt));
+  attempt.begin = nowNanoseconds();
+  attempt.begun = true;
+  if (!attempt.change(Attempt::Busy, Attempt::Launched))
+    return Status();
+  attempt.event = device.launchAsync(attempt.steps, program.threads());
   return Status();
 }
 
@@ -386,7 +470,9 @@ Status DeviceLaunch::byteCount(const Step &step, std::string_view what, int32_t 
   return Status();
 }
 
-Status DeviceLaunch::makeSteps(int32_t n, const Choice &choice, Running &running) {
+Status DeviceLaunch::makeSteps(Attempt &running) {
+  const int32_t n = running.node;
+  const Choice &choice = running.choice;
   const Node &node = plan.nodes[static_cast<size_t>(n)];
   const Version &version = node.versions[static_cast<size_t>(choice.version)];
   std::vector<uint64_t> &args = running.args;
@@ -426,73 +512,142 @@ Status DeviceLaunch::makeSteps(int32_t n, const Choice &choice, Running &running
   return Status();
 }
 
-void DeviceLaunch::compute(int32_t n, Choice choice, uint64_t moved) {
-  auto running = std::make_shared<Running>();
-  running->moved = moved;
-  running->begin = nowNanoseconds();
-  if (Status status = execute(n, choice, *running); !status.ok()) {
-    computed(n, choice, *running, std::move(status));
+void DeviceLaunch::compute(const AttemptRef &attempt) {
+  if (!attempt->change(Attempt::Queued, Attempt::Busy))
+    return;
+  attempt->begin = nowNanoseconds();
+  if (Status status = execute(*attempt); !status.ok()) {
+    finish(*attempt, std::move(status), {});
     return;
   }
   // The queue goes on with the next node while the device works on this one. The event is taken out first: it
-  // holds what it calls, and that holds `running`.
-  EventRef event = std::move(running->event);
-  event->then(
-      [this, n, choice, running](Status status) { computed(n, choice, *running, std::move(status)); });
+  // holds what it calls, and that holds the attempt.
+  EventRef event = std::move(attempt->event);
+  Event *over = event.get();
+  event->then([self = shared_from_this(), attempt, over](Status status) {
+    if (attempt->change(Attempt::Launched, Attempt::Over))
+      self->computed(*attempt, attempt->choice.device->judge(std::move(status)), over->report());
+  });
 }
 
-void DeviceLaunch::computed(int32_t n, const Choice &choice, Running &running, Status status) {
-  const Node &node = plan.nodes[static_cast<size_t>(n)];
-  const uint64_t begin = running.begin, moved = running.moved, end = nowNanoseconds();
+// The end of an attempt that was not launched.
+void DeviceLaunch::finish(Attempt &attempt, Status status, const DeviceReport &report) {
+  if (attempt.change(Attempt::Busy, Attempt::Over))
+    computed(attempt, std::move(status), report);
+}
+
+// The device has answered, or was never asked.
+void DeviceLaunch::computed(Attempt &attempt, Status status, const DeviceReport &report) {
+  const Node &node = plan.nodes[static_cast<size_t>(attempt.node)];
+  Device &device = *attempt.choice.device;
+  if (status.ok() && device.lost())
+    status = fail(StatusCode::DeviceLost, "device '", device.name(), "' was lost: ", device.lossReason());
   // First what became of the results, then the end of their use: in between nothing can take them away.
   for (int32_t v : node.writes)
-    status.ok() ? rootOf(v)->commit(*choice.device) : rootOf(v)->abandon(*choice.device, running.begun);
-  running.memory.clear();
-  running.temps.clear();
+    status.ok() ? rootOf(v)->commit(device) : rootOf(v)->abandon(device, attempt.begun);
+  attempt.memory.clear();
+  attempt.temps.clear();
+  if (attempt.holds)
+    DeviceQueues::of(device).release();
+  settle(attempt, std::move(status), report);
+}
+
+// What follows for the node. Its attempt's own parts are not looked at: a device that does not answer may
+// still use them.
+void DeviceLaunch::settle(Attempt &attempt, Status status, const DeviceReport &report) {
+  const int32_t n = attempt.node;
+  const Node &node = plan.nodes[static_cast<size_t>(n)];
+  Device &device = *attempt.choice.device;
   for (const std::vector<int32_t> *list : {&node.reads, &node.writes})
     for (int32_t v : *list)
-      rootOf(v)->unwant(*choice.device);
-  if (running.holds)
-    DeviceQueues::of(*choice.device).release();
-  if (!status.ok()) {
-    nodeFailed(n, choice, status);
-    return;
-  }
-  double flops, bytes;
-  work(n, choice.version, flops, bytes);
-  scheduler.learn(n, choice.version, *choice.device, flops, bytes, static_cast<double>(end - begin));
-  if (trace::enabled())
-    trace::record(node.name, choice.device->name(), begin, end);
-  if (Profile *profile = program.profile())
-    profile->add(n, choice.device->name(), end - begin, flops, bytes, moved);
+      rootOf(v)->unwant(device);
   {
-    DeviceQueues &queues = DeviceQueues::of(*choice.device);
+    DeviceQueues &queues = DeviceQueues::of(device);
     std::lock_guard<std::mutex> lock(queues.mutex);
     --queues.inFlight;
   }
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    std::erase_if(attempts, [&](const AttemptRef &other) { return other.get() == &attempt; });
+  }
+  if (!status.ok()) {
+    nodeFailed(attempt, std::move(status));
+    return;
+  }
+  const uint64_t begin = attempt.begin, end = nowNanoseconds();
+  const bool own = device.info().ownTime && report.ns;
+  const uint64_t took = own ? *report.ns : end - begin;
+  double flops, bytes;
+  work(n, attempt.choice.version, flops, bytes);
+  nodesNs += took;
+  if (own)
+    ownTime = true;
+  scheduler.learn(n, attempt.choice.version, device, flops, bytes, static_cast<double>(took));
+  if (trace::enabled())
+    trace::record(node.name, device.name(), begin, end);
+  if (Profile *profile = program.profile())
+    profile->add(n, device.name(), took, flops, bytes, attempt.moved, report.counters);
   nodeDone(n, Status());
 }
 
-void DeviceLaunch::nodeFailed(int32_t n, const Choice &choice, Status status) {
-  const Node &node = plan.nodes[static_cast<size_t>(n)];
+// Takes away what a device has for too long, and what waits for a device that was lost: its queue may be
+// stuck.
+void DeviceLaunch::lookForSilence() {
+  const auto limit = deviceLimit();
+  const uint64_t now = nowNanoseconds();
+  std::vector<AttemptRef> all;
   {
-    DeviceQueues &queues = DeviceQueues::of(*choice.device);
-    std::lock_guard<std::mutex> lock(queues.mutex);
-    --queues.inFlight;
-  }
-  int32_t version;
-  if (!choice.device->sharesHostMemory() && hasCpuVersion(n, version)) {
-    if (Profile *profile = program.profile())
-      profile->addRetry(n);
     std::lock_guard<std::mutex> lock(mutex);
-    if (failure.ok()) {
-      submitTo(n, {scheduler.cpu, version, 1e4});
+    all = attempts;
+  }
+  for (const AttemptRef &attempt : all) {
+    Device &device = *attempt->choice.device;
+    const std::string &name = plan.nodes[static_cast<size_t>(attempt->node)].name;
+    // The host's own kernels end when they end: there is nobody else who could do better.
+    const bool host = device.sharesHostMemory() && device.runsHostCode();
+    const uint64_t ns = static_cast<uint64_t>(limit.count()) * 1000000;
+    if (!host && ns && attempt->state == Attempt::Launched && now > attempt->begin + ns &&
+        attempt->change(Attempt::Launched, Attempt::Over)) {
+      Status silent = device.judge(fail(StatusCode::Timeout, "device '", device.name(), "': node '", name,
+                                        "' got no answer within ",
+                                        formatNanoseconds(1e6 * static_cast<double>(limit.count()))));
+      for (int32_t v : plan.nodes[static_cast<size_t>(attempt->node)].writes)
+        rootOf(v)->abandon(device, /*begun=*/true);
+      settle(*attempt, std::move(silent), {});
+    } else if (device.lost() && attempt->change(Attempt::Queued, Attempt::Over)) {
+      settle(*attempt,
+             fail(StatusCode::DeviceLost, "device '", device.name(), "' was lost: ", device.lossReason()),
+             {});
+    }
+  }
+}
+
+void DeviceLaunch::nodeFailed(const Attempt &attempt, Status status) {
+  const int32_t n = attempt.node;
+  const Node &node = plan.nodes[static_cast<size_t>(n)];
+  Device &device = *attempt.choice.device;
+  // Lost content is lost for whoever reads it.
+  if (status.code() == StatusCode::DeviceLost && !device.lost()) {
+    nodeDone(n, status.withContext(concat("node '", node.name, "' cannot run")));
+    return;
+  }
+  int32_t version = -1;
+  const bool host = !device.sharesHostMemory() && hasCpuVersion(n, version);
+  std::unique_lock<std::mutex> lock(mutex);
+  if (failure.ok()) {
+    Choice next = device.lost() ? choose(n) : Choice();
+    if (!next.device && host)
+      next = {scheduler.cpu, version, 1e4};
+    if (next.device) {
+      if (Profile *profile = program.profile())
+        profile->addRetry(n);
+      submitTo(n, next);
       --inFlight; // This attempt is over.
       return;
     }
   }
-  nodeDone(
-      n, status.withContext(concat("node '", node.name, "' failed on device '", choice.device->name(), "'")));
+  lock.unlock();
+  nodeDone(n, status.withContext(concat("node '", node.name, "' failed on device '", device.name(), "'")));
 }
 
 void DeviceLaunch::nodeDone(int32_t n, Status status) {
@@ -518,8 +673,10 @@ Status DeviceLaunch::checkFaults(int32_t index) {
       for (const Version &version : node.versions)
         for (const Step &step : version.steps)
           if (step.faults >= 0) {
-            TESSERA_ASSIGN(std::byte * cells, rootOf(step.faults)->hostRead());
-            TESSERA_TRY(readFaults(node, step.sites, cells));
+            auto cells = rootOf(step.faults)->hostRead();
+            if (!cells.ok())
+              return cells.status().withContext(concat("what node '", node.name, "' has found"));
+            TESSERA_TRY(readFaults(node, step.sites, *cells));
           }
   return Status();
 }
@@ -563,7 +720,15 @@ Status DeviceLaunch::run() {
     });
     for (int32_t n : ready)
       submit(n);
-    changed.wait(lock, [&] { return inFlight == 0 && (left == 0 || !failure.ok()); });
+    auto done = [&] { return inFlight == 0 && (left == 0 || !failure.ok()); };
+    // Often enough for the limit; a launch that ends is noticed at once.
+    const std::chrono::milliseconds limit = deviceLimit(), most(500);
+    const auto period = limit.count() ? std::clamp(limit / 8, std::chrono::milliseconds(5), most) : most;
+    while (!changed.wait_for(lock, period, done)) {
+      lock.unlock();
+      lookForSilence();
+      lock.lock();
+    }
     if (!failure.ok())
       return failure;
     TESSERA_TRY(checkFaults(s));
@@ -588,7 +753,8 @@ Status DeviceLaunch::run() {
     auto from = root->hostRead();
     auto to = outputs[i]->hostWrite();
     if (!from.ok() || !to.ok())
-      return from.ok() ? to.status() : from.status();
+      return (from.ok() ? to.status() : from.status())
+          .withContext(concat("output '", plan.outputs[i].name, "'"));
     std::memmove(*to, *from, outputs[i]->bytes());
   }
   return Status();
@@ -642,7 +808,12 @@ BufferRef Scheduler::constantBuffer(int32_t v) {
 
 Status Scheduler::launch(std::span<Buffer *const> inputs, std::span<BufferRef> outputs,
                          std::span<BufferRef> states) {
-  return DeviceLaunch(*this, inputs, outputs, states).run();
+  auto launch = std::make_shared<DeviceLaunch>(*this, inputs, outputs, states);
+  Status status = launch->run();
+  launch->letGo();
+  if (status.ok())
+    program.setOwnNanoseconds(launch->ownNanoseconds());
+  return status;
 }
 
 } // namespace tessera

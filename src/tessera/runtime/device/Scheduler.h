@@ -2,7 +2,8 @@
 //
 // Launches over several devices: each ready node gets a version and a device from the
 // policy, its inputs are brought there, and it runs on the device's queue. A node that
-// fails on a device is run again on the CPU when it has a version for it.
+// fails on a device is run again on the CPU when it has a version for it; one whose device
+// is lost, or does not answer in time, on any other device that can run it.
 #pragma once
 
 #include "tessera/runtime/memory/Buffer.h"

@@ -39,43 +39,72 @@ public:
   /// content is elsewhere too, otherwise of the others, after writing it back. Copies that nodes wait for go
   /// last, or stay when the room is needed `ahead`. NoneNow: another thread has a buffer in its hands.
   Evicted evictOne(Device &device, const Buffer *asking, bool ahead) {
-    std::lock_guard<std::mutex> lock(mutex);
-    Evicted none = Evicted::None;
-    std::vector<Candidate> candidates;
-    for (Buffer *buffer : buffers) {
-      if (buffer == asking) // Its mutex is held by this thread.
+    std::set<Buffer *> failed;
+    for (;;) {
+      Evicted none = Evicted::None;
+      bool done = false;
+      Buffer *dirty = choose(device, asking, ahead, failed, none, done);
+      if (done)
+        return Evicted::One;
+      if (!dirty)
+        return none;
+      // Chosen, it is ours to move: it stays where it is until that is over.
+      bool left = false;
+      if (!dirty->writeBack(device, left).ok()) {
+        failed.insert(dirty);
         continue;
-      std::unique_lock<std::mutex> held(buffer->mutex, std::try_to_lock);
-      if (!held)
-        none = Evicted::NoneNow;
-      else if (Buffer::Copy *copy = idleCopy(*buffer, device, ahead))
-        candidates.emplace_back(copy->wanted != 0, !buffer->clean(*copy), copy->lastUse, buffer);
-    }
-    std::sort(candidates.begin(), candidates.end());
-    for (auto [wanted, dirty, use, buffer] : candidates) {
-      std::unique_lock<std::mutex> held(buffer->mutex, std::try_to_lock);
-      if (!held)
-        none = Evicted::NoneNow;
-      Buffer::Copy *copy = held ? idleCopy(*buffer, device, ahead) : nullptr;
-      if (!copy)
-        continue;
-      if (buffer->clean(*copy))
-        ++dropped;
-      else if (buffer->fetchToHost(buffer->whole()).ok())
-        ++written;
-      else
-        continue;
-      copy->valid.clear();
-      copy->memory.reset();
+      }
+      if (!left)
+        return Evicted::NoneNow; // A node took it up meanwhile.
+      ++written;
       return Evicted::One;
     }
-    return none;
   }
 
   std::atomic<uint64_t> dropped{0}, written{0};
 
 private:
   using Candidate = std::tuple<bool, bool, uint64_t, Buffer *>;
+
+  // Drops a copy whose content is elsewhere too, or gives a buffer to write back, which nobody else moves.
+  Buffer *choose(Device &device, const Buffer *asking, bool ahead, const std::set<Buffer *> &failed,
+                 Evicted &none, bool &done) {
+    std::lock_guard<std::mutex> lock(mutex);
+    std::vector<Candidate> candidates;
+    for (Buffer *buffer : buffers) {
+      if (buffer == asking || failed.contains(buffer))
+        continue;
+      std::unique_lock<std::mutex> held(buffer->mutex, std::try_to_lock);
+      if (!held || buffer->moving) {
+        none = Evicted::NoneNow;
+        continue;
+      }
+      buffer->dropLost();
+      if (Buffer::Copy *copy = idleCopy(*buffer, device, ahead))
+        candidates.emplace_back(copy->wanted != 0, !buffer->clean(*copy), copy->lastUse, buffer);
+    }
+    std::sort(candidates.begin(), candidates.end());
+    for (auto [wanted, dirty, use, buffer] : candidates) {
+      std::unique_lock<std::mutex> held(buffer->mutex, std::try_to_lock);
+      if (!held || buffer->moving) {
+        none = Evicted::NoneNow;
+        continue;
+      }
+      Buffer::Copy *copy = idleCopy(*buffer, device, ahead);
+      if (!copy)
+        continue;
+      if (!buffer->clean(*copy)) {
+        buffer->moving = true;
+        return buffer;
+      }
+      ++dropped;
+      copy->valid.clear();
+      copy->memory.reset();
+      done = true;
+      return nullptr;
+    }
+    return nullptr;
+  }
 
   static Buffer::Copy *idleCopy(Buffer &buffer, Device &device, bool ahead) {
     for (Buffer::Copy &copy : buffer.copies)
@@ -149,10 +178,27 @@ Result<BufferRef> Buffer::wrap(ElementType type, std::vector<int64_t> shape, voi
   return buffer;
 }
 
+// A device that did not answer may write here whenever it likes.
+static void keepForEver(void *memory) {
+  static std::mutex mutex;
+  static auto *kept = new std::vector<void *>;
+  std::lock_guard<std::mutex> lock(mutex);
+  kept->push_back(memory);
+}
+
 Buffer::~Buffer() {
-  if (!copies.empty())
+  if (!copies.empty()) {
     residents().remove(*this);
-  if (ownsHost)
+    // Whoever had chosen it to make room finishes first.
+    Lock lock(mutex);
+    awaitTurn(lock);
+    for (Copy &copy : copies)
+      if (copy.pinned && !copy.device->lost())
+        copy.device->unpinHost(host, std::max<size_t>(byteSize, 1));
+  }
+  if (ownsHost && keepHost)
+    keepForEver(host);
+  else if (ownsHost)
     std::free(host);
 }
 
@@ -193,71 +239,231 @@ Buffer::Copy &Buffer::copyOn(Device &device) {
   return copies.back();
 }
 
-Status Buffer::ensureMemory(Copy &copy, bool ahead) {
+// The right to move data, from its construction to its end. The mutex is held at both; who has it may let the
+// mutex go, and waits only then.
+class Buffer::Move {
+public:
+  Move(Buffer &buffer, Lock &lock) : buffer(buffer), lock(lock) {
+    buffer.awaitTurn(lock);
+    buffer.moving = true;
+    buffer.dropLost();
+  }
+  ~Move() {
+    if (!lock.owns_lock())
+      lock.lock();
+    buffer.moving = false;
+    buffer.moved.notify_all();
+  }
+
+private:
+  Buffer &buffer;
+  Lock &lock;
+};
+
+// Ends by itself: whoever moves data waits for devices with a limit.
+void Buffer::awaitTurn(Lock &lock) {
+  moved.wait(lock, [&] { return !moving; });
+}
+
+// What a lost device holds counts no more.
+void Buffer::dropLost() {
+  for (Copy &copy : copies) {
+    if (!copy.device->lost() || (!copy.memory && copy.valid.empty()))
+      continue;
+    IntervalSet held = std::move(copy.valid);
+    copy.valid.clear();
+    copy.memory.reset();
+    copy.backup.reset();
+    for (const Copy &other : copies)
+      if (!other.device->lost())
+        for (ByteRange range : other.valid.all())
+          held.remove(range);
+    for (ByteRange range : hostValid.all())
+      held.remove(range);
+    for (ByteRange range : held.all()) {
+      gone.add(range);
+      goneWith = concat("device '", copy.device->name(), "': ", copy.device->lossReason());
+    }
+  }
+}
+
+Status Buffer::checkLost(ByteRange range) const {
+  if (gone.empty() || gone.common(range).empty())
+    return Status();
+  return fail(StatusCode::DeviceLost, describe(), ": the only valid copy was lost with ", goneWith);
+}
+
+Status Buffer::ensureMemory(Lock &lock, Copy &copy, bool ahead) {
   if (copy.memory)
     return Status();
-  TESSERA_ASSIGN(copy.memory, takeMemory(*copy.device, ahead));
+  lock.unlock();
+  auto memory = takeMemory(*copy.device, ahead);
+  lock.lock();
+  if (!memory.ok())
+    return memory.status();
+  copy.memory = memory.take();
   return Status();
 }
 
-// Where byte `offset` of a copy is.
-static std::byte *at(const std::shared_ptr<DeviceMemory> &memory, size_t offset) {
-  return static_cast<std::byte *>(memory->data()) + offset;
+// Memory of our own that travels; the caller's is pinned by the caller or not at all.
+void Buffer::pin(Copy &copy) {
+  if (copy.offered || !ownsHost)
+    return;
+  copy.offered = true;
+  copy.pinned = copy.device->pinHost(host, std::max<size_t>(byteSize, 1));
 }
 
-Status Buffer::fetchToHost(ByteRange range) {
-  TESSERA_TRY(ensureHost());
-  for (ByteRange gap : hostValid.missing(range))
-    for (Copy &copy : copies)
-      for (ByteRange part : copy.valid.common(gap))
-        for (ByteRange still : hostValid.missing(part)) {
-          TESSERA_TRY(copy.device->copyOut(host + still.begin, at(copy.memory, still.begin), still.size()));
-          ++countOut;
-          sumOut += still.size();
-          hostValid.add(still);
-        }
-  return Status();
-}
+namespace {
+/// A part of a buffer on its way.
+struct Part {
+  ByteRange range;
+  Device *source = nullptr; ///< Null: the host.
+  DeviceUse from;
+  EventRef event;
+  Status status;
+};
 
-// Fetches what `to` lacks from neighbours, and starts copies of the rest from the host.
-Status Buffer::collect(Copy &to, std::vector<std::pair<ByteRange, EventRef>> &arriving) {
-  for (ByteRange gap : to.valid.missing(whole())) {
-    // From a neighbour that can hand it over directly…
+// What the device has answered, or that it did not.
+Status settle(Device &device, const EventRef &event) {
+  Status status = event->wait();
+  if (status.code() == StatusCode::Timeout)
+    return device.judge(
+        fail(StatusCode::Timeout, "device '", device.name(), "': a copy got ", status.message()));
+  return device.judge(std::move(status));
+}
+} // namespace
+
+// Brings what is missing of `range` to `to`, or to the host when that is null: from a neighbour that can hand
+// it over, otherwise from the host, which gets it first where it has to. The mutex is not held while it
+// waits. `again`: a device from which something was to come was lost; another may have it too.
+Status Buffer::transfer(Lock &lock, Copy *to, ByteRange range, bool &again) {
+  std::vector<Part> peers, outs, ins;
+  const IntervalSet &have = to ? to->valid : hostValid;
+  IntervalSet planned;
+  auto plan = [&](std::vector<Part> &list, ByteRange part, Copy *source) {
+    for (ByteRange still : planned.missing(part)) {
+      list.push_back({still, source ? source->device : nullptr,
+                      source ? DeviceUse(source->memory) : DeviceUse(), nullptr, Status()});
+      planned.add(still);
+    }
+  };
+  for (ByteRange gap : have.missing(range)) {
+    if (to) {
+      for (ByteRange part : hostValid.common(gap))
+        plan(ins, part, nullptr);
+      for (Copy &other : copies)
+        if (&other != to && to->device->canCopyFrom(*other.device))
+          for (ByteRange part : other.valid.common(gap))
+            plan(peers, part, &other);
+    }
     for (Copy &other : copies)
-      if (&other != &to && to.device->canCopyFrom(*other.device))
+      if (&other != to)
         for (ByteRange part : other.valid.common(gap))
-          for (ByteRange still : to.valid.missing(part)) {
-            if (hostValid.contains(still))
-              continue;
-            TESSERA_TRY(to.device->copyPeer(at(to.memory, still.begin), *other.device,
-                                            at(other.memory, still.begin), still.size()));
-            to.valid.add(still);
-          }
-    // …otherwise through the host.
-    for (ByteRange still : to.valid.missing(gap)) {
-      TESSERA_TRY(fetchToHost(still));
-      for (ByteRange part : hostValid.common(still))
-        arriving.emplace_back(
-            part, to.device->copyInAsync(at(to.memory, part.begin), host + part.begin, part.size()));
+          plan(outs, part, &other);
+  }
+  if (!ins.empty() || !outs.empty())
+    TESSERA_TRY(ensureHost());
+  std::vector<Copy *> travels;
+  for (Copy &copy : copies)
+    if ((to == &copy && (!ins.empty() || !outs.empty())) ||
+        std::ranges::any_of(outs, [&](const Part &part) { return part.source == copy.device; }))
+      travels.push_back(&copy);
+  DeviceUse target = to ? DeviceUse(to->memory) : DeviceUse();
+  std::byte *memory = host;
+
+  lock.unlock();
+  for (Copy *copy : travels)
+    pin(*copy);
+  Status status;
+  auto note = [&](Part &part, Device &asked, Status result) {
+    if (!result.ok() && asked.lost() && part.source == &asked)
+      again = true;
+    if (!result.ok())
+      status = result;
+    part.status = std::move(result);
+  };
+  auto send = [&](Part &part) {
+    part.event = to->device->copyInAsync(target.data(), part.range.begin, memory + part.range.begin,
+                                         part.range.size());
+  };
+  for (Part &part : ins)
+    send(part);
+  for (Part &part : outs)
+    part.event = part.source->copyOutAsync(memory + part.range.begin, part.from.data(), part.range.begin,
+                                           part.range.size());
+  for (Part &part : peers)
+    note(part, *part.source,
+         to->device->judge(to->device->copyPeer(target.data(), part.range.begin, *part.source,
+                                                part.from.data(), part.range.begin, part.range.size())));
+  std::vector<ByteRange> arrived;
+  for (Part &part : outs) {
+    note(part, *part.source, settle(*part.source, part.event));
+    if (!part.status.ok())
+      continue;
+    ++countOut;
+    sumOut += part.range.size();
+    arrived.push_back(part.range);
+    if (to) {
+      ins.push_back({part.range, nullptr, DeviceUse(), nullptr, Status()});
+      send(ins.back());
     }
   }
-  return Status();
+  // After a failure, too: what is on its way still needs the memory.
+  for (Part &part : ins) {
+    note(part, *to->device, settle(*to->device, part.event));
+    if (part.status.ok()) {
+      ++countIn;
+      sumIn += part.range.size();
+    }
+  }
+  lock.lock();
+  for (ByteRange range : arrived)
+    hostValid.add(range);
+  for (const std::vector<Part> *list : {&ins, &outs})
+    for (const Part &part : *list)
+      keepHost = keepHost || (part.event && !part.event->isOver());
+  for (const std::vector<Part> *list : {&peers, &ins})
+    for (const Part &part : *list)
+      if (part.status.ok())
+        to->valid.add(part.range);
+  dropLost();
+  return status;
 }
 
-Status Buffer::bring(Copy &to, bool ahead) {
-  TESSERA_TRY(ensureMemory(to, ahead));
-  std::vector<std::pair<ByteRange, EventRef>> arriving; // Parts on their way from the host.
-  Status status = collect(to, arriving);
-  // After a failure, too: what is on its way still needs the memory.
-  for (auto &[part, event] : arriving) {
-    if (Status one = event->wait(); !one.ok()) {
-      status = std::move(one);
-      continue;
-    }
-    ++countIn;
-    sumIn += part.size();
-    to.valid.add(part);
+Status Buffer::fetchToHost(Lock &lock, ByteRange range) {
+  TESSERA_TRY(ensureHost());
+  for (;;) {
+    TESSERA_TRY(checkLost(range));
+    bool again = false;
+    Status status = transfer(lock, nullptr, range, again);
+    if (!again)
+      return status.code() == StatusCode::DeviceLost && !checkLost(range).ok() ? checkLost(range) : status;
   }
+}
+
+Status Buffer::bring(Lock &lock, Copy &to, bool ahead) {
+  for (;;) {
+    TESSERA_TRY(checkLost(whole()));
+    TESSERA_TRY(ensureMemory(lock, to, ahead));
+    bool again = false;
+    Status status = transfer(lock, &to, whole(), again);
+    if (!again || to.device->lost())
+      return status;
+  }
+}
+
+// The right to move is the caller's, who got it from Residents; the mutex is not held yet.
+Status Buffer::writeBack(Device &device, bool &left) {
+  Lock lock(mutex);
+  Status status = fetchToHost(lock, whole());
+  for (Copy &copy : copies)
+    if (copy.device == &device && status.ok() && copy.memory && !copy.memory->inUse()) {
+      copy.valid.clear();
+      copy.memory.reset();
+      left = true;
+    }
+  moving = false;
+  moved.notify_all();
   return status;
 }
 
@@ -298,19 +504,32 @@ void Buffer::invalidateOthers(Copy *keep, ByteRange range) {
 Result<std::byte *> Buffer::hostRead(ByteRange range) {
   if (hostOnly.load(std::memory_order_acquire))
     return host;
-  std::lock_guard<std::mutex> lock(mutex);
-  TESSERA_TRY(fetchToHost(range));
+  Lock lock(mutex);
+  if (host && hostValid.contains(range))
+    return host;
+  Move move(*this, lock);
+  TESSERA_TRY(fetchToHost(lock, range));
   return host;
 }
 
 Result<std::byte *> Buffer::hostWrite(ByteRange range, bool discard) {
   if (hostOnly.load(std::memory_order_acquire))
     return host;
-  std::lock_guard<std::mutex> lock(mutex);
-  TESSERA_TRY(discard ? ensureHost() : fetchToHost(range));
+  Lock lock(mutex);
+  Move move(*this, lock);
+  TESSERA_TRY(discard ? ensureHost() : fetchToHost(lock, range));
   hostValid.add(range);
+  gone.remove(range);
   invalidateOthers(nullptr, range);
   return host;
+}
+
+// The device may have been lost a moment ago.
+Result<DeviceUse> Buffer::use(const Copy &copy) {
+  if (copy.memory)
+    return DeviceUse(copy.memory);
+  return fail(StatusCode::DeviceLost, "device '", copy.device->name(),
+              "' was lost: ", copy.device->lossReason());
 }
 
 Result<DeviceUse> Buffer::deviceRead(Device &device, bool ahead) {
@@ -318,67 +537,86 @@ Result<DeviceUse> Buffer::deviceRead(Device &device, bool ahead) {
     TESSERA_ASSIGN(std::byte * memory, hostRead());
     return DeviceUse(static_cast<void *>(memory));
   }
-  std::lock_guard<std::mutex> lock(mutex);
+  Lock lock(mutex);
   Copy &copy = copyOn(device);
-  TESSERA_TRY(bring(copy, ahead));
-  return DeviceUse(copy.memory);
+  if (copy.memory && !device.lost() && copy.valid.contains(whole()))
+    return DeviceUse(copy.memory);
+  Move move(*this, lock);
+  TESSERA_TRY(bring(lock, copy, ahead));
+  return use(copy);
 }
 
 Result<DeviceUse> Buffer::deviceWrite(Device &device) {
-  std::lock_guard<std::mutex> lock(mutex);
+  Lock lock(mutex);
   if (device.sharesHostMemory()) {
     TESSERA_TRY(ensureHost());
     return DeviceUse(static_cast<void *>(host));
   }
   Copy &copy = copyOn(device);
-  TESSERA_TRY(ensureMemory(copy));
-  return DeviceUse(copy.memory);
+  Move move(*this, lock);
+  TESSERA_TRY(ensureMemory(lock, copy));
+  return use(copy);
+}
+
+// Another copy of what a node is about to change: a duplicate on the device, or else the host's.
+Status Buffer::protectContent(Lock &lock, Copy &copy) {
+  Device &device = *copy.device;
+  if (device.canCopyFrom(device)) {
+    DeviceUse from(copy.memory);
+    lock.unlock();
+    auto fresh = takeMemory(device, /*ahead=*/true);
+    Status status = fresh.ok()
+                        ? device.judge(device.copyPeer((*fresh)->data(), 0, device, from.data(), 0, byteSize))
+                        : fresh.status();
+    lock.lock();
+    if (status.ok()) {
+      copy.backup = std::exchange(copy.memory, fresh.take());
+      return Status();
+    }
+    if (status.code() != StatusCode::OutOfMemory)
+      return status;
+  }
+  return fetchToHost(lock, whole());
 }
 
 Result<DeviceUse> Buffer::deviceUpdate(Device &device, bool protect) {
   if (device.sharesHostMemory())
     return deviceRead(device);
-  std::lock_guard<std::mutex> lock(mutex);
+  Lock lock(mutex);
   Copy &copy = copyOn(device);
-  TESSERA_TRY(bring(copy));
+  Move move(*this, lock);
+  TESSERA_TRY(bring(lock, copy));
   bool elsewhere =
       hostValid.contains(whole()) || std::any_of(copies.begin(), copies.end(), [&](const Copy &other) {
         return &other != &copy && other.valid.contains(whole());
       });
-  if (!protect || elsewhere || copy.backup)
-    return DeviceUse(copy.memory);
-  if (device.canCopyFrom(device)) {
-    auto fresh = takeMemory(device, /*ahead=*/true);
-    if (fresh.ok()) {
-      TESSERA_TRY(device.copyPeer((*fresh)->data(), device, copy.memory->data(), byteSize));
-      copy.backup = std::exchange(copy.memory, fresh.take());
-      return DeviceUse(copy.memory);
-    }
-    if (fresh.status().code() != StatusCode::OutOfMemory)
-      return fresh.status();
-  }
-  TESSERA_TRY(fetchToHost(whole()));
-  return DeviceUse(copy.memory);
+  if (protect && !elsewhere && !copy.backup)
+    TESSERA_TRY(protectContent(lock, copy));
+  return use(copy);
 }
 
 void Buffer::commit(Device &device) {
-  std::lock_guard<std::mutex> lock(mutex);
+  Lock lock(mutex);
+  awaitTurn(lock);
+  gone.clear();
   if (device.sharesHostMemory()) {
     hostValid.add(whole());
     invalidateOthers(nullptr, whole());
     return;
   }
   Copy &copy = copyOn(device);
-  TESSERA_CHECK(copy.memory) << "a node's result left the device before it was committed";
+  TESSERA_CHECK(copy.memory || device.lost()) << "a node's result left the device before it was committed";
   copy.backup.reset();
   copy.valid.add(whole());
   invalidateOthers(&copy, whole());
+  dropLost();
 }
 
 void Buffer::abandon(Device &device, bool begun) {
   if (device.sharesHostMemory())
     return;
-  std::lock_guard<std::mutex> lock(mutex);
+  Lock lock(mutex);
+  awaitTurn(lock);
   Copy &copy = copyOn(device);
   if (copy.backup) // The content before the node is still there.
     copy.memory = std::move(copy.backup);

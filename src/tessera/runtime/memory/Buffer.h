@@ -3,7 +3,9 @@
 // A buffer: elements of one type and shape that may have a copy on the host and on each
 // device. Which bytes of which copy are valid is tracked by range; data moves only when
 // a side that lacks it reads it, several copies may be valid at once, and a write makes
-// the others invalid only where it wrote.
+// the others invalid only where it wrote. One thread at a time moves data of a buffer, and
+// nobody holds its mutex while it does. What a lost device held is invalid; where it was
+// the only copy, who reads it is told so.
 #pragma once
 
 #include "tessera/base/ElementType.h"
@@ -12,7 +14,9 @@
 #include "tessera/runtime/memory/IntervalSet.h"
 
 #include <atomic>
+#include <condition_variable>
 #include <cstddef>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -90,15 +94,26 @@ private:
     uint32_t wanted = 0;
     uint64_t lastUse = 0; ///< By a clock that counts uses.
     IntervalSet valid;
+    bool offered = false,
+         pinned = false; ///< Whether the device knows the host's memory, and wants it pinned.
   };
+  using Lock = std::unique_lock<std::mutex>;
+  class Move;
   Buffer(ElementType type, std::vector<int64_t> shape, size_t bytes);
   Copy &copyOn(Device &device);
   Status ensureHost();
   Result<std::shared_ptr<DeviceMemory>> takeMemory(Device &device, bool ahead);
-  Status ensureMemory(Copy &copy, bool ahead = false);
-  Status bring(Copy &to, bool ahead = false);
-  Status collect(Copy &to, std::vector<std::pair<ByteRange, EventRef>> &arriving);
-  Status fetchToHost(ByteRange range);
+  Status ensureMemory(Lock &lock, Copy &copy, bool ahead = false);
+  Status bring(Lock &lock, Copy &to, bool ahead = false);
+  Status protectContent(Lock &lock, Copy &copy);
+  Status fetchToHost(Lock &lock, ByteRange range);
+  Status transfer(Lock &lock, Copy *to, ByteRange range, bool &again);
+  Status writeBack(Device &device, bool &left);
+  void pin(Copy &copy);
+  static Result<DeviceUse> use(const Copy &copy);
+  void awaitTurn(Lock &lock);
+  void dropLost();
+  Status checkLost(ByteRange range) const;
   void invalidateOthers(Copy *keep, ByteRange range);
   bool clean(const Copy &copy) const;
   friend class Residents;
@@ -110,7 +125,12 @@ private:
   std::mutex mutex;
   std::byte *host = nullptr;
   IntervalSet hostValid;
-  std::vector<Copy> copies;
+  std::list<Copy> copies; ///< Never moved: who moves data keeps references without the mutex.
+  bool moving = false;    ///< Some thread moves data: until it is done only it changes what is valid.
+  std::condition_variable moved;
+  IntervalSet gone;      ///< What only a lost device held, …
+  std::string goneWith;  ///< …and which.
+  bool keepHost = false; ///< A device that did not answer may still use the host's memory.
   /// True while there is host memory and no device ever had a copy: the path of programs that only use the
   /// CPU.
   std::atomic<bool> hostOnly{false};

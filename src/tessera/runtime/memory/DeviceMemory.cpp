@@ -31,6 +31,8 @@ static void markIdle([[maybe_unused]] Device &device, [[maybe_unused]] void *mem
 }
 
 bool trimDeviceMemory(Device &device) {
+  if (device.lost())
+    return false;
   MemoryCache &cache = memoryCache();
   std::lock_guard<std::mutex> lock(cache.mutex);
   bool any = false;
@@ -49,6 +51,8 @@ bool trimDeviceMemory(Device &device) {
 }
 
 Result<std::shared_ptr<DeviceMemory>> DeviceMemory::take(Device &device, size_t bytes) {
+  if (device.lost())
+    return fail(StatusCode::DeviceLost, "device '", device.name(), "' was lost: ", device.lossReason());
   bytes = std::max<size_t>(bytes, 1);
   auto own = [&](void *memory) {
     return std::shared_ptr<DeviceMemory>(new DeviceMemory(device, memory, bytes));
@@ -68,12 +72,17 @@ Result<std::shared_ptr<DeviceMemory>> DeviceMemory::take(Device &device, size_t 
     auto memory = device.allocate(bytes);
     if (memory.ok())
       return own(*memory);
+    if (memory.status().code() == StatusCode::DeviceLost)
+      return device.judge(memory.status());
     if (memory.status().code() != StatusCode::OutOfMemory || !trimDeviceMemory(device))
       return memory.status();
   }
 }
 
 DeviceMemory::~DeviceMemory() {
+  // A device that is lost may be writing still, and may not answer when it is asked to free something.
+  if (device.lost())
+    return;
   markIdle(device, memory, bytes, true);
   MemoryCache &cache = memoryCache();
   std::lock_guard<std::mutex> lock(cache.mutex);

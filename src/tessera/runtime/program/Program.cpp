@@ -117,13 +117,15 @@ Status Program::chooseDevices() {
     names.emplace_back(device->shortName());
   if (programOptions.devices.empty()) {
     for (Device *device : allDevices())
-      if (!device->info().isPretend)
+      if (!device->info().isPretend && !device->lost())
         programDevices.push_back(device);
   } else {
     for (const std::string &name : programOptions.devices) {
       Device *device = findDevice(name);
       if (!device)
         return Status::error(StatusCode::NotFound, unknownName("device", name, "devices", names));
+      if (device->lost())
+        return fail(StatusCode::DeviceLost, "device '", device->name(), "' was lost: ", device->lossReason());
       if (std::find(programDevices.begin(), programDevices.end(), device) == programDevices.end())
         programDevices.push_back(device);
     }

@@ -73,6 +73,11 @@ public:
   /// given must have the right type and shape.
   Status launch(std::span<Buffer *const> inputs, std::span<BufferRef> outputs);
 
+  /// The time of the last launch that ended well, when some device of it has a time of its own: the sum of
+  /// its nodes' times, each by its device's own or else by the clock. 0 when the clock alone counts.
+  uint64_t ownNanoseconds() const { return ownNs.load(std::memory_order_relaxed); }
+  void setOwnNanoseconds(uint64_t ns) { ownNs.store(ns, std::memory_order_relaxed); }
+
   /// Bytes of the temporaries of a launch, of the shapes with most of those seen so far.
   uint64_t arenaBytes();
 
@@ -107,6 +112,7 @@ private:
   ProgramOptions programOptions;
   unsigned threadCount = 1;
   std::atomic<unsigned> threadLimit{UINT32_MAX};
+  std::atomic<uint64_t> ownNs{0};
   std::vector<Device *> programDevices;
   std::vector<int32_t> versions;
   std::vector<uint8_t> breakBefore;

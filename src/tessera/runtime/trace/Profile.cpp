@@ -8,7 +8,7 @@
 namespace tessera {
 
 void Profile::add(int32_t node, const std::string &device, uint64_t ns, double flops, double bytes,
-                  uint64_t moved) {
+                  uint64_t moved, std::span<const std::pair<std::string, uint64_t>> counters) {
   std::lock_guard<std::mutex> lock(mutex);
   NodeProfile &p = nodes[static_cast<size_t>(node)];
   if (p.device != device)
@@ -19,6 +19,8 @@ void Profile::add(int32_t node, const std::string &device, uint64_t ns, double f
   p.flops = std::max(flops, 0.0);
   p.bytes = std::max(bytes, 0.0);
   p.bytesMoved += moved;
+  for (auto &[name, number] : counters)
+    p.counters[name] += number;
 }
 
 void Profile::addRetry(int32_t node) {

@@ -63,12 +63,12 @@ TEST(CpuDevice, MemoryIsAlignedAndCopied) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(*memory) % 64, 0u);
   const char text[] = "there and back";
   char back[sizeof text] = {};
-  ASSERT_TRUE(cpu().copyIn(*memory, text, sizeof text).ok());
-  ASSERT_TRUE(cpu().copyOutAsync(back, *memory, sizeof text)->wait().ok());
+  ASSERT_TRUE(cpu().copyIn(*memory, 0, text, sizeof text).ok());
+  ASSERT_TRUE(cpu().copyOutAsync(back, *memory, 0, sizeof text)->wait().ok());
   EXPECT_STREQ(back, text);
   cpu().release(*memory, 100);
   EXPECT_EQ(cpu().allocate(SIZE_MAX).status().message(), "cpu:0: out of memory: asked 16777216 TiB");
-  EXPECT_EQ(cpu().copyPeer(back, *findDevice("null"), text, 1).message(),
+  EXPECT_EQ(cpu().copyPeer(back, 0, *findDevice("null"), text, 0, 1).message(),
             "device 'cpu:0' cannot copy from 'null:0'");
 }
 

@@ -108,11 +108,23 @@ NullDevice::Busy::~Busy() {
   --running;
 }
 
-Status NullDevice::copyStarts(std::string_view direction, const void *memory, size_t bytes) {
+static Status lostNow(const Device &device, std::string_view why) {
+  return fail(StatusCode::DeviceLost, device.name(), ": ", why);
+}
+
+// Copies up to byte `end` of a block.
+Status NullDevice::copyStarts(std::string_view direction, const void *memory, size_t end) {
   unsigned delay;
   {
     std::lock_guard<std::mutex> lock(mutex);
-    if (!owns(memory, bytes))
+    if (losingCopy == direction) {
+      losingCopy.reset();
+      ++count.failures;
+      spoiled = concat("copy ", direction, " lost the device on demand");
+    }
+    if (!spoiled.empty())
+      return lostNow(*this, spoiled);
+    if (!owns(memory, end))
       return fail(StatusCode::DeviceFailed, name(), ": copy ", direction,
                   ": memory does not belong to the device");
     if (failingCopies > 0) {
@@ -127,45 +139,75 @@ Status NullDevice::copyStarts(std::string_view direction, const void *memory, si
   return Status();
 }
 
-Status NullDevice::copyIn(void *to, const void *host, size_t bytes) {
+Status NullDevice::copyIn(void *to, size_t offset, const void *host, size_t bytes) {
   Busy busy(*this, /*kernel=*/false);
-  TESSERA_TRY(copyStarts("in", to, bytes));
-  std::memcpy(to, host, bytes);
+  TESSERA_TRY(copyStarts("in", to, offset + bytes));
+  std::memcpy(static_cast<std::byte *>(to) + offset, host, bytes);
   std::lock_guard<std::mutex> lock(mutex);
   ++count.copiesIn;
   count.bytesIn += bytes;
   return Status();
 }
 
-Status NullDevice::copyOut(void *host, const void *from, size_t bytes) {
+Status NullDevice::copyOut(void *host, const void *from, size_t offset, size_t bytes) {
   Busy busy(*this, /*kernel=*/false);
-  TESSERA_TRY(copyStarts("out", from, bytes));
-  std::memcpy(host, from, bytes);
+  TESSERA_TRY(copyStarts("out", from, offset + bytes));
+  std::memcpy(host, static_cast<const std::byte *>(from) + offset, bytes);
   std::lock_guard<std::mutex> lock(mutex);
   ++count.copiesOut;
   count.bytesOut += bytes;
   return Status();
 }
 
-Status NullDevice::copyPeer(void *to, Device &other, const void *from, size_t bytes) {
+Status NullDevice::copyPeer(void *to, size_t offset, Device &other, const void *from, size_t fromOffset,
+                            size_t bytes) {
   if (&other != this)
-    return Device::copyPeer(to, other, from, bytes);
-  std::memcpy(to, from, bytes);
+    return Device::copyPeer(to, offset, other, from, fromOffset, bytes);
   std::lock_guard<std::mutex> lock(mutex);
+  if (!spoiled.empty())
+    return lostNow(*this, spoiled);
+  std::memcpy(static_cast<std::byte *>(to) + offset, static_cast<const std::byte *>(from) + fromOffset,
+              bytes);
   ++count.copiesPeer;
   return Status();
 }
 
+bool NullDevice::pinHost(void *memory, size_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  ++count.pins;
+  return pinned.emplace(memory, bytes).second;
+}
+
+void NullDevice::unpinHost(void *memory, size_t) {
+  std::lock_guard<std::mutex> lock(mutex);
+  pinned.erase(memory);
+}
+
+uint64_t NullDevice::pinnedBytes() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  uint64_t sum = 0;
+  for (auto &[memory, bytes] : pinned)
+    sum += bytes;
+  return sum;
+}
+
 Status NullDevice::launch(std::span<const KernelLaunch> steps, unsigned) {
+  uint64_t tasks = 0;
+  return run(steps, tasks);
+}
+
+Status NullDevice::run(std::span<const KernelLaunch> steps, uint64_t &tasks) {
   Busy busy(*this, /*kernel=*/true);
   unsigned delay;
-  bool fails = false;
+  bool fails = false, loses = false;
   {
     std::lock_guard<std::mutex> lock(mutex);
+    if (!spoiled.empty())
+      return lostNow(*this, spoiled);
     ++count.launches;
     delay = launchDelay;
-    for (const std::string &key :
-         {steps.empty() ? std::string() : std::string(steps[0].node), std::string()}) {
+    const std::string node = steps.empty() ? std::string() : std::string(steps[0].node);
+    for (const std::string &key : {node, std::string()}) {
       auto it = failing.find(key);
       if (it != failing.end() && it->second > 0 && !fails) {
         --it->second;
@@ -173,9 +215,21 @@ Status NullDevice::launch(std::span<const KernelLaunch> steps, unsigned) {
         ++count.failures;
       }
     }
+    if (losingNode && (losingNode->empty() || *losingNode == node)) {
+      losingNode.reset();
+      ++count.failures;
+      fails = loses = true;
+    }
   }
   if (delay)
     std::this_thread::sleep_for(std::chrono::microseconds(delay));
+  auto failed = [&](std::string_view what) {
+    if (!loses)
+      return fail(StatusCode::DeviceFailed, name(), ": ", what, " failed on demand");
+    std::lock_guard<std::mutex> lock(mutex);
+    spoiled = concat(what, " lost the device on demand");
+    return lostNow(*this, spoiled);
+  };
   Block scratch;
   for (const KernelLaunch &step : steps) {
     if (step.scratch && !scratch.reserve(step.scratch))
@@ -186,11 +240,12 @@ Status NullDevice::launch(std::span<const KernelLaunch> steps, unsigned) {
         {&call, 1}, {step.grid[0], step.grid[1], step.grid[2]}, step.grid[0] * step.grid[1] * step.grid[2]};
     // A device that fails in the middle has already overwritten part of its results.
     runTasks(group, 0, fails ? (group.tasks + 1) / 2 : group.tasks, scratch.data());
+    tasks += static_cast<uint64_t>(group.tasks);
     if (fails)
-      return fail(StatusCode::DeviceFailed, name(), ": kernel '", step.kernel, "' failed on demand");
+      return failed(concat("kernel '", step.kernel, "'"));
   }
   if (fails)
-    return fail(StatusCode::DeviceFailed, name(), ": launch failed on demand");
+    return failed("launch");
   return Status();
 }
 
@@ -231,21 +286,80 @@ void NullDevice::Engine::loop() {
   }
 }
 
-EventRef NullDevice::launchAsync(std::span<const KernelLaunch> steps, unsigned threads) {
-  unsigned lanes = asyncLanes;
-  if (lanes == 0)
-    return Device::launchAsync(steps, threads);
+// An event that nobody completes, once where it was asked for; otherwise null.
+EventRef NullDevice::hangs(const std::string &what, std::string_view which) {
+  std::lock_guard<std::mutex> lock(mutex);
+  std::optional<std::string> &asked = what == "copy" ? hangingCopy : hangingNode;
+  if (!asked || (!asked->empty() && *asked != which))
+    return nullptr;
+  asked.reset();
+  unanswered.push_back(std::make_shared<Event>());
+  spoiled = concat("it stopped at a ", what);
+  return unanswered.back();
+}
+
+EventRef NullDevice::launchAsync(std::span<const KernelLaunch> steps, unsigned) {
+  if (EventRef never = hangs("launch", steps.empty() ? std::string_view() : steps[0].node))
+    return never;
+  auto work = [this, steps](Event &event) {
+    uint64_t tasks = 0;
+    Status status = run(steps, tasks);
+    DeviceReport report;
+    if (uint64_t each = ownNsPerTask)
+      report = {each * tasks, {{"tasks", tasks}}};
+    event.complete(std::move(status), std::move(report));
+  };
   auto event = std::make_shared<Event>();
-  computeEngine.push(lanes, [this, steps, threads, event] { event->complete(launch(steps, threads)); });
+  if (unsigned lanes = asyncLanes)
+    computeEngine.push(lanes, [work, event] { work(*event); });
+  else
+    work(*event);
   return event;
 }
 
-EventRef NullDevice::copyInAsync(void *to, const void *host, size_t bytes) {
+EventRef NullDevice::copyInAsync(void *to, size_t offset, const void *host, size_t bytes) {
+  if (EventRef never = hangs("copy", "in"))
+    return never;
   if (asyncLanes == 0)
-    return Device::copyInAsync(to, host, bytes);
+    return Device::copyInAsync(to, offset, host, bytes);
   auto event = std::make_shared<Event>();
-  copyEngine.push(1, [this, to, host, bytes, event] { event->complete(copyIn(to, host, bytes)); });
+  copyEngine.push(1, [=, this] { event->complete(copyIn(to, offset, host, bytes)); });
   return event;
+}
+
+EventRef NullDevice::copyOutAsync(void *host, const void *from, size_t offset, size_t bytes) {
+  if (EventRef never = hangs("copy", "out"))
+    return never;
+  if (asyncLanes == 0)
+    return Device::copyOutAsync(host, from, offset, bytes);
+  auto event = std::make_shared<Event>();
+  copyEngine.push(1, [=, this] { event->complete(copyOut(host, from, offset, bytes)); });
+  return event;
+}
+
+void NullDevice::loseAtLaunch(const std::string &node) {
+  std::lock_guard<std::mutex> lock(mutex);
+  losingNode = node;
+}
+
+void NullDevice::loseAtCopy(const std::string &direction) {
+  std::lock_guard<std::mutex> lock(mutex);
+  losingCopy = direction;
+}
+
+void NullDevice::hangAtLaunch(const std::string &node) {
+  std::lock_guard<std::mutex> lock(mutex);
+  hangingNode = node;
+}
+
+void NullDevice::hangAtCopy(const std::string &direction) {
+  std::lock_guard<std::mutex> lock(mutex);
+  hangingCopy = direction;
+}
+
+void NullDevice::setOwnTime(uint64_t nsPerTask) {
+  ownNsPerTask = nsPerTask;
+  deviceInfo.ownTime = nsPerTask != 0;
 }
 
 void NullDevice::setAsync(unsigned lanes) { asyncLanes = lanes; }
@@ -287,7 +401,8 @@ uint64_t NullDevice::memoryInUse() const {
 }
 
 Status NullDevice::configure(std::string_view settings) {
-  static const std::string names[] = {"fail", "delay_us", "copy_delay_us", "fail_copy", "mem", "async"};
+  static const std::string names[] = {"fail", "delay_us",  "copy_delay_us", "fail_copy", "mem",    "async",
+                                      "lose", "lose_copy", "hang",          "hang_copy", "own_ns", "lost"};
   while (!settings.empty()) {
     size_t comma = settings.find(',');
     std::string_view item = settings.substr(0, comma);
@@ -322,6 +437,24 @@ Status NullDevice::configure(std::string_view settings) {
       good = parse(text) && number <= 64;
       if (good)
         setAsync(static_cast<unsigned>(number));
+    } else if (key == "lose" || key == "hang") {
+      good = !text.empty();
+      if (good)
+        key == "lose" ? loseAtLaunch(std::string(text)) : hangAtLaunch(std::string(text));
+    } else if (key == "lose_copy" || key == "hang_copy") {
+      good = text == "in" || text == "out";
+      if (good)
+        key == "lose_copy" ? loseAtCopy(std::string(text)) : hangAtCopy(std::string(text));
+    } else if (key == "own_ns") {
+      good = parse(text);
+      if (good)
+        setOwnTime(static_cast<uint64_t>(number));
+    } else if (key == "lost") {
+      good = parse(text) && number == 1;
+      if (good) {
+        spoiled = "it was lost from the beginning, on demand";
+        markLost(lostNow(*this, spoiled));
+      }
     } else if (key == "mem") {
       uint64_t bytes = 0;
       good = parseBytes(text, bytes);

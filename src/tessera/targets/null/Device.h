@@ -19,7 +19,7 @@ namespace tessera {
 
 struct NullCounts {
   uint64_t copiesIn = 0, copiesOut = 0, copiesPeer = 0, bytesIn = 0, bytesOut = 0, launches = 0, failures = 0,
-           loads = 0;
+           loads = 0, pins = 0;
   uint64_t copiesBesideKernels =
       0; ///< copies that began while a kernel ran, or were under way when one began
   uint64_t mostKernelsAtOnce = 0;
@@ -27,6 +27,7 @@ struct NullCounts {
 
 class NullDevice final : public Device {
 public:
+  /// Devices of index 0 and 1 are made by themselves; a test that spoils one adds its own (addDevice).
   explicit NullDevice(unsigned index);
   ~NullDevice() override;
 
@@ -40,14 +41,18 @@ public:
   Result<void *> allocate(size_t bytes) override;
   void release(void *memory, size_t bytes) override;
   void markIdle(void *memory, size_t bytes, bool idle) override;
-  Status copyIn(void *to, const void *host, size_t bytes) override;
-  Status copyOut(void *host, const void *from, size_t bytes) override;
+  Status copyIn(void *to, size_t offset, const void *host, size_t bytes) override;
+  Status copyOut(void *host, const void *from, size_t offset, size_t bytes) override;
   /// Only within the device: between two null devices data goes through the host.
   bool canCopyFrom(const Device &other) const override { return &other == this; }
-  Status copyPeer(void *to, Device &other, const void *from, size_t bytes) override;
+  Status copyPeer(void *to, size_t offset, Device &other, const void *from, size_t fromOffset,
+                  size_t bytes) override;
+  bool pinHost(void *memory, size_t bytes) override;
+  void unpinHost(void *memory, size_t bytes) override;
   Status launch(std::span<const KernelLaunch> steps, unsigned threads) override;
   EventRef launchAsync(std::span<const KernelLaunch> steps, unsigned threads) override;
-  EventRef copyInAsync(void *to, const void *host, size_t bytes) override;
+  EventRef copyInAsync(void *to, size_t offset, const void *host, size_t bytes) override;
+  EventRef copyOutAsync(void *host, const void *from, size_t offset, size_t bytes) override;
 
   NullCounts counts() const;
   void resetCounts();
@@ -55,6 +60,17 @@ public:
   void failLaunches(const std::string &node, int times);
   /// The next `times` copies in either direction fail.
   void failCopies(int times);
+  /// The next launch of `node` ("" is any), or the next copy "in" or "out", loses the device after half of
+  /// its work: it and all that comes after it fail with DeviceLost.
+  void loseAtLaunch(const std::string &node);
+  void loseAtCopy(const std::string &direction);
+  /// The next launch of `node`, or the next copy "in" or "out", never ends.
+  void hangAtLaunch(const std::string &node);
+  void hangAtCopy(const std::string &direction);
+  /// Launches report so many nanoseconds for each task as the device's own time; 0: none.
+  void setOwnTime(uint64_t nsPerTask);
+  /// Bytes of the host's memory that are pinned now.
+  uint64_t pinnedBytes() const;
   void setDelays(unsigned launchMicroseconds, unsigned copyMicroseconds);
   /// Works like a device with queues of its own: launches return at once and run on up to `lanes` threads of
   /// the device, copies on another. 0: the caller waits.
@@ -62,7 +78,8 @@ public:
   void setMemory(uint64_t bytes);
   uint64_t memoryInUse() const;
 
-  /// Reads settings of the form "fail=NODE:2,delay_us=10,copy_delay_us=5,fail_copy=1,mem=64M,async=2".
+  /// Reads settings of the form "fail=NODE:2,delay_us=10,copy_delay_us=5,fail_copy=1,mem=64M,async=2"; the
+  /// README has all.
   Status configure(std::string_view settings);
 
 private:
@@ -77,7 +94,9 @@ private:
     NullDevice &device;
     unsigned &running;
   };
-  Status copyStarts(std::string_view direction, const void *memory, size_t bytes);
+  Status copyStarts(std::string_view direction, const void *memory, size_t end);
+  EventRef hangs(const std::string &what, std::string_view which);
+  Status run(std::span<const KernelLaunch> steps, uint64_t &tasks);
 
   /// Threads of the device that do what they are given, in order.
   class Engine {
@@ -101,6 +120,11 @@ private:
   std::map<const std::byte *, size_t> blocks;
   std::map<std::string, int> failing;
   int failingCopies = 0;
+  std::optional<std::string> losingNode, losingCopy, hangingNode, hangingCopy;
+  std::string spoiled; ///< Why nothing works any more.
+  std::map<void *, size_t> pinned;
+  std::vector<EventRef> unanswered;
+  std::atomic<uint64_t> ownNsPerTask{0};
   unsigned launchDelay = 0, copyDelay = 0;
   uint64_t used = 0;
   unsigned kernelsRunning = 0, copiesRunning = 0;

@@ -394,7 +394,7 @@ TEST_F(NullTest, Settings) {
   EXPECT_EQ(
       device.configure("fial=x").message(),
       "TESSERA_NULL: unknown setting 'fial'; did you mean 'fail'? settings: fail, delay_us, copy_delay_us, "
-      "fail_copy, mem, async");
+      "fail_copy, mem, async, lose, lose_copy, hang, hang_copy, own_ns, lost");
   EXPECT_EQ(device.configure("delay_us=x").message(), "TESSERA_NULL: 'delay_us=x' is not a valid setting");
   EXPECT_EQ(device.configure("mem=12Q").message(), "TESSERA_NULL: 'mem=12Q' is not a valid setting");
 }

@@ -47,12 +47,12 @@ public:
   }
   Result<void *> allocate(size_t bytes) override { return std::malloc(bytes); }
   void release(void *memory, size_t) override { std::free(memory); }
-  Status copyIn(void *to, const void *host, size_t bytes) override {
-    std::memcpy(to, host, bytes);
+  Status copyIn(void *to, size_t offset, const void *host, size_t bytes) override {
+    std::memcpy(static_cast<char *>(to) + offset, host, bytes);
     return Status();
   }
-  Status copyOut(void *host, const void *from, size_t bytes) override {
-    std::memcpy(host, from, bytes);
+  Status copyOut(void *host, const void *from, size_t offset, size_t bytes) override {
+    std::memcpy(host, static_cast<const char *>(from) + offset, bytes);
     return Status();
   }
   Status launch(std::span<const KernelLaunch> steps, unsigned) override {
