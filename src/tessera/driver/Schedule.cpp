@@ -2,7 +2,7 @@
 // See Schedule.h.
 #include "tessera/driver/Schedule.h"
 
-#include "tessera/transforms/graph/DefaultGraphScript.h"
+#include "tessera/transforms/schedule/DefaultGraphScript.h"
 #include "tessera/transforms/schedule/Script.h"
 
 #include "mlir/Dialect/Transform/IR/TransformOps.h"
@@ -16,10 +16,9 @@ FailureOr<std::string> tessera::scheduleGraph(ModuleOp program, ModuleOp scripts
   if (scripts && scripts.lookupSymbol<transform::NamedSequenceOp>("graph")) {
     llvm::raw_string_ostream(text) << *scripts.lookupSymbol("graph");
   } else {
-    text = graph::writeGraphScript(program);
-    own.push_back(schedule::parseScript(program.getContext(), text, "default schedule of the graph"));
-    if (!own.back())
-      return failure();
+    schedule::Script written = schedule::writeGraphScript(program);
+    text = std::move(written.text);
+    own.push_back(std::move(written.module));
     script = *own.back();
   }
   if (failed(schedule::applyScript(program, script, "graph")))
@@ -39,16 +38,12 @@ LogicalResult tessera::scheduleNode(NodeLowering &lowering, const Target &target
       if (Operation *op = scripts.lookupSymbol(sequence))
         os << *op << "\n";
   } else {
-    std::string text = target.writeSchedule(lowering.payload, options);
-    if (text.empty())
+    schedule::Script script = target.writeSchedule(lowering.payload, options);
+    if (!script.module)
       return success();
-    lowering.version.script = text;
-    // The first line says in words what the script does.
-    lowering.version.note = StringRef(text).split('\n').first.ltrim("/ ").str();
-    own.push_back(
-        schedule::parseScript(lowering.payload.getContext(), text, "default schedule of '" + name + "'"));
-    if (!own.back())
-      return failure();
+    lowering.version.script = std::move(script.text);
+    lowering.version.note = std::move(script.note);
+    own.push_back(std::move(script.module));
     lowering.script = *own.back();
     lowering.sequence = "schedule";
   }

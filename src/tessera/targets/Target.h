@@ -6,6 +6,7 @@
 
 #include "tessera/targets/common/Exprs.h"
 #include "tessera/transforms/leaf/Payload.h"
+#include "tessera/transforms/schedule/Script.h"
 
 #include "llvm/ADT/StringMap.h"
 #include <functional>
@@ -146,9 +147,9 @@ public:
   virtual bool mayTakeOver(dfg::NodeOp node, unsigned operand) const { return false; }
   /// Into how many parts reductions and accumulations are cut, and what floats may do.
   virtual PayloadOptions payloadForm(const TargetOptions &options) const;
-  /// A schedule script for a payload: a transform-dialect module with a sequence @schedule for the payload,
-  /// and @schedule_loops for its kernels after they have become loops. Empty when there is nothing to do.
-  virtual std::string writeSchedule(func::FuncOp payload, const TargetOptions &options) const { return {}; }
+  /// A schedule script for a payload: sequences @schedule for the payload, and @schedule_loops for its
+  /// kernels after they have become loops. Without a module when there is nothing to do.
+  virtual schedule::Script writeSchedule(func::FuncOp payload, const TargetOptions &options) const;
   /// Scheduled payloads of `module` → kernels in the target's own form, and the steps that run them. Steps of
   /// several nodes may name one kernel.
   virtual LogicalResult lower(ModuleOp module, MutableArrayRef<NodeLowering> nodes,

@@ -57,36 +57,28 @@ bool cpu::writeRows(Writer &out, func::FuncOp payload) {
   // A row alone must be worth a task.
   if (!rows || rows >= loops)
     return false;
-  std::string any = "!transform.any_op", to1 = " : (" + any + ") -> " + any,
-              to2 = " : (" + any + ") -> (" + any + ", " + any + ")", tiles;
-  for (unsigned d = 0; d < loops; ++d)
-    tiles += std::string(d ? ", " : "") + (d < rows ? "1" : "0");
-  out.note(llvm::Twine(passes.size()) + " passes over a row as one task");
-  std::string task;
-  auto fuse = [&](const std::string &name) {
-    out.line("%f_" + name + ", %in_" + name + " = transform.structured.fuse_into_containing_op %" + name +
-             " into %" + task + " : (" + any + ", " + any + ") -> (" + any + ", " + any + ")");
+  SmallVector<int64_t> tiles(loops, 0);
+  std::fill_n(tiles.begin(), rows, 1);
+  out.script.note(llvm::Twine(passes.size()) + " passes over a row as one task");
+  schedule::Steps &steps = out.payload;
+  schedule::Handle<scf::ForallOp> task;
+  auto fuse = [&](schedule::AnyHandle op) {
+    task = steps.fuseInto(op, task).loop;
     // Slices that two passes read become one, so that neither computes it again.
-    out.line("transform.apply_cse to %payload : " + any);
-    task = "in_" + name;
+    steps.applyCse(steps.root());
   };
   for (linalg::GenericOp op : llvm::reverse(passes)) {
-    std::string number = std::to_string(numberOf(op)), name = "g" + number;
-    out.line("%" + name + " = transform.structured.match ops{[\"linalg.generic\"]} attributes{" +
-             leaf::numberAttr + " = " + number + " : i64} in %payload" + to1);
-    auto fill = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+    std::string number = std::to_string(numberOf(op));
+    auto pass = steps.match<linalg::GenericOp>("g" + number, steps.root(), numberedAs(op));
+    schedule::AnyHandle fill;
+    if (op.getDpsInits()[0].getDefiningOp<linalg::FillOp>())
+      fill = steps.producerOf("i" + number, pass, op.getNumDpsInputs());
+    if (!task)
+      task = steps.tileForall(pass, tiles).loop;
+    else
+      fuse(pass);
     if (fill)
-      out.line("%i" + number + " = transform.get_producer_of_operand %" + name + "[" +
-               std::to_string(op.getNumDpsInputs()) + "]" + to1);
-    if (task.empty()) {
-      out.line("%t" + number + ", %rows = transform.structured.tile_using_forall %" + name + " tile_sizes [" +
-               tiles + "]" + to2);
-      task = "rows";
-    } else {
-      fuse(name);
-    }
-    if (fill)
-      fuse("i" + number);
+      fuse(fill);
   }
   return true;
 }

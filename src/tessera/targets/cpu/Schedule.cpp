@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// See Schedule.h. The scripts are plain text on purpose: what `explain` prints is what was run.
+// See Schedule.h.
 #include "tessera/targets/cpu/Schedule.h"
 
 #include "tessera/targets/cpu/Figures.h"
+#include "tessera/targets/cpu/ScheduleOps.h"
 #include "tessera/targets/cpu/Script.h"
 #include "tessera/targets/cpu/packed/Packed.h"
 #include "tessera/transforms/leaf/Rewrites.h"
+#include "tessera/transforms/schedule/LeafOps.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
+#include "mlir/Dialect/Vector/TransformOps/VectorTransformOps.h"
 
 using namespace tessera;
 using namespace tessera::cpu;
+using schedule::AnyHandle;
+using schedule::Handle;
+using schedule::Steps;
 
 // Of the `parallel` leading dimensions, how many make tasks: all but the innermost, and but those around it
 // that are so short that a task would not be worth its start.
@@ -30,89 +36,70 @@ static unsigned taskDims(linalg::GenericOp op, unsigned parallel) {
 
 // Tasks of a grid: rows of the innermost dimension, or pieces of a single one. Behind `parallel` dimensions
 // come those of a reduction, which make the rows where the innermost one is among them.
-static std::string parallelTiles(linalg::GenericOp op, unsigned parallel) {
+static SmallVector<int64_t> parallelTiles(linalg::GenericOp op, unsigned parallel) {
   unsigned rank = op.getNumLoops(), tasks = taskDims(op, parallel);
   bool sums = op.getIteratorTypesArray().back() == utils::IteratorType::reduction && parallel > 1;
-  std::string tiles;
+  SmallVector<int64_t> tiles;
   for (unsigned d = 0; d < rank; ++d) {
     bool task = d < tasks && (parallel == 1 || d + 1 < parallel || sums) && d < 3;
-    tiles += (d ? ", " : "") + std::string(!task ? "0" : parallel == 1 ? "4096" : "1");
+    tiles.push_back(!task ? 0 : parallel == 1 ? 4096 : 1);
   }
   return tiles;
+}
+
+// Splits what is left after whole steps off a loop; there the columns become the innermost loop.
+static Handle<scf::ForOp> peelProduct(Steps &steps, Handle<scf::ForOp> loop) {
+  auto peeled =
+      steps.add<schedule::PeelRestOp>("", loop.value().getType(), loop.value().getType(), loop.value());
+  // The rest may be nothing.
+  steps.forEach(Handle<scf::ForOp>(peeled.getRest()), "loop", [](Steps &inner) {
+    inner.interchange(inner.match<linalg::GenericOp>("edge", inner.root()), {0, 2, 1});
+  });
+  return Handle<scf::ForOp>(peeled.getMain());
 }
 
 // A matrix product in registers: tasks of rows x columns, blocks of the reduction that stay in the cache, and
 // a block of the result in registers that each step of the reduction updates by fused multiply-adds. What is
 // left at the edges runs with the columns innermost, which the code generator vectorises.
-static void writeContraction(Writer &out, unsigned index, const std::string &name, linalg::GenericOp op,
-                             bool raised, const Figures &info) {
+static void writeContraction(Writer &out, unsigned index, Handle<linalg::GenericOp> product,
+                             linalg::GenericOp op, bool raised, const Figures &info) {
   Type element = cast<ShapedType>(op.getOutputs()[0].getType()).getElementType();
   unsigned lanes = std::max(1u, info.vectorBytes / plan::typeBytes(element));
   unsigned rows = info.registers >= 32 ? 8 : 6, columns = 2 * lanes;
   std::string n = std::to_string(index);
-  std::string any = "!transform.any_op", loop = "!transform.op<\"scf.for\">";
-  std::string to1 = " : (" + any + ") -> " + any, to2 = " : (" + any + ") -> (" + any + ", " + any + ")",
-              toLoop = " : (" + any + ") -> (" + any + ", " + loop + ")",
-              peel = " : (" + loop + ") -> (" + any + ", " + any + ")";
-  auto generic = [&](const std::string &result, const std::string &in) {
-    out.line("%" + result + n + " = transform.structured.match ops{[\"linalg.generic\"]} in %" + in + n +
-             to1);
-  };
-  // The rest may be nothing.
-  auto columnsInnermost = [&](const std::string &rest) {
-    out.line("transform.foreach %" + rest + n + " : " + any + " {");
-    out.line("^bb0(%loop: " + any + "):");
-    out.line("  %edge = transform.structured.match ops{[\"linalg.generic\"]} in %loop" + to1);
-    out.line("  %turned = transform.structured.interchange %edge iterator_interchange = [0, 2, 1]" + to1);
-    out.line("}");
-  };
-  out.note((raised ? "loop raised to a matrix product, " : "matrix product, ") + Twine(rows) + "x" +
-           Twine(columns) + " in registers, tasks of " + Twine(8 * rows) + "x" + Twine(8 * columns));
-  std::string g = name;
-  if (raised) {
-    g = "%raised" + n;
-    out.line(g + " = transform.tessera.raise_reduction " + name + to1);
-  }
-  out.line("%init" + n + " = transform.get_producer_of_operand " + g + "[" +
-           std::to_string(op.getNumDpsInputs()) + "]" + to1);
-  out.line("%task" + n + ", %tasks" + n + " = transform.structured.tile_using_forall " + g + " tile_sizes [" +
-           std::to_string(8 * rows) + ", " + std::to_string(8 * columns) + ", 0]" + to2);
-  out.line("%fill" + n + ", %tasks_" + n + " = transform.structured.fuse_into_containing_op %init" + n +
-           " into %tasks" + n + " : (" + any + ", " + any + ") -> (" + any + ", " + any + ")");
-  out.line("%block" + n + ", %k_block" + n + " = transform.structured.tile_using_for %task" + n +
-           " tile_sizes [0, 0, 256]" + to2);
-  out.line("%rows" + n + ", %i" + n + " = transform.structured.tile_using_for %block" + n + " tile_sizes [" +
-           std::to_string(rows) + ", 0, 0]" + toLoop);
-  out.line("%i_main" + n + ", %i_rest" + n + " = transform.tessera.peel_rest %i" + n + peel);
-  columnsInnermost("i_rest");
-  generic("main_a", "i_main");
-  out.line("%columns" + n + ", %j" + n + " = transform.structured.tile_using_for %main_a" + n +
-           " tile_sizes [0, " + std::to_string(columns) + ", 0]" + toLoop);
-  out.line("%j_main" + n + ", %j_rest" + n + " = transform.tessera.peel_rest %j" + n + peel);
-  columnsInnermost("j_rest");
-  generic("main_b", "j_main");
-  out.line("%micro" + n + ", %k" + n + " = transform.structured.tile_using_for %main_b" + n +
-           " tile_sizes [0, 0, 1]" + to2);
-  out.line("transform.structured.vectorize %micro" + n + " : " + any);
-  out.line("transform.apply_patterns to %payload {");
-  out.line("  transform.apply_patterns.vector.reduction_to_contract");
-  out.line("  transform.apply_patterns.vector.transfer_permutation_patterns");
-  out.line("  transform.apply_patterns.vector.cast_away_vector_leading_one_dim");
-  out.line("  transform.apply_patterns.canonicalization");
-  out.line("} : " + any);
-  out.line("transform.apply_cse to %payload : " + any);
-  out.line("%loops" + n + " = transform.structured.match ops{[\"scf.for\"]} in %payload : (" + any + ") -> " +
-           loop);
-  out.line("transform.loop.hoist_loop_invariant_subsets %loops" + n + " : " + loop);
-  out.line("transform.apply_patterns to %payload {");
-  out.line("  transform.apply_patterns.vector.lower_contraction lowering_strategy = outerproduct");
-  out.line("  transform.apply_patterns.vector.lower_outerproduct");
-  out.line("} : " + any);
+  Steps &steps = out.payload;
+  AnyHandle payload = steps.root();
+  out.script.note((raised ? "loop raised to a matrix product, " : "matrix product, ") + Twine(rows) + "x" +
+                  Twine(columns) + " in registers, tasks of " + Twine(8 * rows) + "x" + Twine(8 * columns));
+  if (raised)
+    product = Handle<linalg::GenericOp>(
+        steps.add<schedule::RaiseReductionOp>("raised" + n, product.value().getType(), product.value())
+            .getGeneric());
+  AnyHandle init = steps.producerOf("init" + n, product, op.getNumDpsInputs());
+  auto task = steps.tileForall(product, {8 * rows, 8 * columns, 0});
+  steps.fuseInto(init, task.loop);
+  auto block = steps.tileFor(task.op, {0, 0, 256});
+  auto row = steps.tileFor(block.op, {rows, 0, 0});
+  Handle<scf::ForOp> main = peelProduct(steps, row.loop);
+  auto inRows = steps.match<linalg::GenericOp>("main_a" + n, main);
+  auto column = steps.tileFor(inRows, {0, columns, 0});
+  main = peelProduct(steps, column.loop);
+  auto inBoth = steps.match<linalg::GenericOp>("main_b" + n, main);
+  steps.vectorize(steps.tileFor(inBoth, {0, 0, 1}).op);
+  steps.applyPatterns<
+      transform::ApplyVectorReductionToContractPatternsOp, transform::ApplyTransferPermutationPatternsOp,
+      transform::ApplyCastAwayVectorLeadingOneDimPatternsOp, transform::ApplyCanonicalizationPatternsOp>(
+      payload);
+  steps.applyCse(payload);
+  steps.hoistSubsets(steps.match<scf::ForOp>("loops" + n, payload));
+  steps
+      .applyPatterns<transform::ApplyLowerContractionPatternsOp, transform::ApplyLowerOuterProductPatternsOp>(
+          payload);
 }
 
 // Instances with loops of their own, a row of them in the lanes of vectors. What is left of a row runs one by
 // one.
-static void writeLanes(Writer &out, unsigned index, const std::string &name, linalg::GenericOp op,
+static void writeLanes(Writer &out, Handle<linalg::GenericOp> instances, linalg::GenericOp op,
                        const Figures &info) {
   unsigned bytes = 4;
   op.getBody()->walk([&](Operation *inner) {
@@ -121,24 +108,19 @@ static void writeLanes(Writer &out, unsigned index, const std::string &name, lin
         bytes = std::max(bytes, plan::typeBytes(type));
   });
   unsigned lanes = info.vectorBytes / bytes, rank = op.getNumLoops();
-  std::string n = std::to_string(index), any = "!transform.any_op", loop = "!transform.op<\"scf.for\">";
-  std::string rows, columns;
-  for (unsigned d = 0; d < rank; ++d) {
-    bool last = d + 1 == rank;
-    rows += (d ? ", " : "") + std::string(!last ? "1" : rank == 1 ? "4096" : "0");
-    columns += (d ? ", " : "") + (last ? std::to_string(lanes) : std::string("0"));
-  }
-  out.note(Twine(lanes) + " instances in the lanes of vectors, " + (rank == 1 ? "pieces of 4096" : "rows") +
-           " as tasks");
-  out.line("%row" + n + ":2 = transform.structured.tile_using_forall " + name + " tile_sizes [" + rows +
-           "] : (" + any + ") -> (" + any + ", " + any + ")");
-  out.line("%part" + n + ", %j" + n + " = transform.structured.tile_using_for %row" + n + "#0 tile_sizes [" +
-           columns + "] : (" + any + ") -> (" + any + ", " + loop + ")");
-  out.line("%main" + n + ", %rest" + n + " = transform.tessera.peel_rest %j" + n + " : (" + loop + ") -> (" +
-           any + ", " + any + ")");
+  SmallVector<int64_t> rows(rank, 1), columns(rank, 0);
+  rows.back() = rank == 1 ? 4096 : 0;
+  columns.back() = lanes;
+  out.script.note(Twine(lanes) + " instances in the lanes of vectors, " +
+                  (rank == 1 ? "pieces of 4096" : "rows") + " as tasks");
+  Steps &steps = out.payload;
+  auto row = steps.tileForall(instances, rows);
+  auto part = steps.tileFor(row.op, columns);
+  Value loop = part.loop.value(), payload = steps.root().value();
+  steps.add<schedule::PeelRestOp>("", loop.getType(), loop.getType(), loop);
   // Folds the extents of the main part to constants.
-  out.line("transform.apply_patterns to %payload { transform.apply_patterns.canonicalization } : " + any);
-  out.line("transform.tessera.vectorize_instances %payload lanes " + std::to_string(lanes) + " : " + any);
+  steps.applyPatterns<transform::ApplyCanonicalizationPatternsOp>(steps.root());
+  steps.add<schedule::VectorizeInstancesOp>("", payload, uint64_t(lanes));
 }
 
 // Whether the operation is a matrix product with rows, columns and one reduction, in this order: as it
@@ -153,12 +135,10 @@ static bool isProduct(linalg::GenericOp op) {
          it[2] == utils::IteratorType::reduction && op.getOutputs()[0].getDefiningOp<linalg::FillOp>();
 }
 
-// The line that gives a layer a name.
-static std::string matchLine(Operation *layer) {
-  std::string number = std::to_string(numberOf(layer));
-  return "%p" + number + " = transform.structured.match ops{[\"" + layer->getName().getStringRef().str() +
-         "\"]} attributes{" + leaf::numberAttr.str() + " = " + number +
-         " : i64} in %payload : (!transform.any_op) -> !transform.any_op";
+// The step that finds a layer.
+static AnyHandle matchLayer(Writer &out, Operation *layer) {
+  return out.payload.matchNamed("p" + std::to_string(numberOf(layer)), out.payload.root(),
+                                layer->getName().getStringRef(), numberedAs(layer));
 }
 
 // A depthwise layer together with the pointwise one behind it, where they are in one node.
@@ -167,17 +147,17 @@ static bool writeSeparable(Writer &out, cpu::PackedDepthwiseOp first, const cpu:
   if (!second)
     return false;
   auto [a, b] = cpu::packed::chooseSeparable(first, second, machine);
-  std::string lines[] = {matchLine(first), matchLine(second),
-                         "transform.tessera.lower_separable %p" + std::to_string(numberOf(first)) +
-                             cpu::packed::spellNumbers(a) + " into %p" + std::to_string(numberOf(second)) +
-                             cpu::packed::spellNumbers(b) + " : !transform.any_op, !transform.any_op"};
+  AnyHandle depthwise = matchLayer(out, first), conv = matchLayer(out, second);
   IRRewriter rewriter(first.getContext());
   std::string why;
-  if (failed(cpu::packed::lowerSeparable(rewriter, first, a, second, b, why)))
+  if (failed(cpu::packed::lowerSeparable(rewriter, first, a, second, b, why))) {
+    depthwise.value().getDefiningOp()->erase();
+    conv.value().getDefiningOp()->erase();
     return false;
-  for (const std::string &line : lines)
-    out.line(line);
-  out.note(cpu::packed::describeSeparable(a, b));
+  }
+  out.payload.add<cpu::LowerSeparableOp>("", depthwise.value(), a.rows, a.columns, conv.value(), b.rows,
+                                         b.columns, b.blocks, b.unroll, b.task);
+  out.script.note(cpu::packed::describeSeparable(a, b));
   return true;
 }
 
@@ -204,13 +184,10 @@ static bool writePacked(Writer &out, func::FuncOp trial, const Figures &info) {
           depthwise && writeSeparable(out, depthwise, machine))
         continue;
       cpu::packed::Tiles t = cpu::packed::chooseTiles(layer, machine);
-      std::string name = ("%p" + Twine(number)).str(), text = cpu::packed::spellNumbers(t);
-      if (t.dot != cpu::packed::Dot::Plain)
-        text += " dot \"" + cpu::packed::stringifyDot(t.dot).str() + "\"";
-      out.line(matchLine(layer));
-      out.line("transform.tessera.lower_packed " + name + text + " : !transform.any_op");
+      out.payload.add<cpu::LowerPackedOp>("", matchLayer(out, layer).value(), t.rows, t.columns, t.blocks,
+                                          t.unroll, t.task, t.split, cpu::packed::stringifyDot(t.dot));
       if (!layer->use_empty())
-        out.note(cpu::packed::describe(layer, t));
+        out.script.note(cpu::packed::describe(layer, t));
       IRRewriter rewriter(trial.getContext());
       std::string why;
       // What stands against it is told when the script is run.
@@ -224,8 +201,34 @@ static bool sumsAlongResult(linalg::GenericOp op) {
   return op.getNumReductionLoops() > 0 && op.getIteratorTypesArray().back() == utils::IteratorType::parallel;
 }
 
-std::string cpu::writeDefaultSchedule(func::FuncOp payload, const Figures &info, bool strict) {
-  Writer out;
+// What is done to the loops of kernels.
+static void writeLoops(Writer &out, func::FuncOp payload, const Figures &info, bool isPacked) {
+  Steps &steps = out.loops;
+  Value kernel = steps.root().value();
+  bool isMarked = llvm::any_of(payload.getBody().front().getOps<scf::ForallOp>(),
+                               [](scf::ForallOp op) { return op->hasAttr(leaf::instancesAttr); });
+  if (isMarked && info.vectorBytes >= 16)
+    steps.add<schedule::VectorizeLoopsOp>("", kernel, uint64_t(info.vectorBytes));
+  // Packed layers have unrolled what they want unrolled. Sums whose innermost loop runs along the result
+  // (windows, products of many matrices) are for the code generator to vectorise: unrolled, it would see no
+  // loop.
+  if (!isPacked && llvm::none_of(payload.getBody().front().getOps<linalg::GenericOp>(), sumsAlongResult))
+    steps.add<schedule::UnrollConstantLoopsOp>("", kernel);
+  steps.applyPatterns<transform::ApplyCanonicalizationPatternsOp>(steps.root());
+  steps.applyCse(steps.root());
+  if (!isPacked)
+    steps.add<schedule::SplitBordersOp>("", kernel);
+  for (auto forall : payload.getBody().front().getOps<scf::ForallOp>())
+    if (auto lanes = forall->getAttrOfType<IntegerAttr>(leaf::lanesAttr)) {
+      // Instances that accumulate cannot be vectorised; several of them at once keep the processor busy.
+      out.script.note("private copies, unrolled");
+      steps.add<schedule::UnrollInnermostOp>("", kernel, uint64_t(2 * lanes.getInt()));
+      break;
+    }
+}
+
+schedule::Script cpu::writeDefaultSchedule(func::FuncOp payload, const Figures &info, bool strict) {
+  Writer out(payload.getContext());
   // What packed layers leave over and what raising would give, tried on copies.
   OwningOpRef<func::FuncOp> rest = cast<func::FuncOp>(payload->clone());
   bool isPacked = writePacked(out, *rest, info);
@@ -240,9 +243,8 @@ std::string cpu::writeDefaultSchedule(func::FuncOp payload, const Figures &info,
       break;
     int64_t index = numberOf(op);
     isEmpty = false;
-    std::string name = ("%g" + Twine(index)).str();
-    out.line(name + " = transform.structured.match ops{[\"linalg.generic\"]} attributes{" + leaf::numberAttr +
-             " = " + Twine(index) + " : i64} in %payload : (!transform.any_op) -> !transform.any_op");
+    auto generic =
+        out.payload.match<linalg::GenericOp>("g" + std::to_string(index), out.payload.root(), numberedAs(op));
     bool raised = false;
     linalg::GenericOp product = op;
     if (!isProduct(op)) {
@@ -254,55 +256,33 @@ std::string cpu::writeDefaultSchedule(func::FuncOp payload, const Figures &info,
         product = *tried;
     }
     if (!strict && isProduct(product)) {
-      writeContraction(out, index, name, product, raised, info);
+      writeContraction(out, index, generic, product, raised, info);
       continue;
     }
     if (info.vectorBytes >= 16 && leaf::wantsLanes(op)) {
-      writeLanes(out, index, name, op, info);
+      writeLanes(out, generic, op, info);
       continue;
     }
     if (op.getNumReductionLoops() == op.getNumLoops() && op->hasAttr(leaf::reductionsAttr) &&
         !op->hasAttr(leaf::orderedAttr)) {
-      out.note("reduction in 64 chunks");
-      out.line("%r" + Twine(index) + " = transform.tessera.chunk_reduction " + name +
-               " chunks 64 : (!transform.any_op) -> !transform.any_op");
+      out.script.note("reduction in 64 chunks");
+      out.payload.add<schedule::ChunkReductionOp>("r" + std::to_string(index),
+                                                  Handle<scf::ForallOp>::type(op.getContext()),
+                                                  generic.value(), uint64_t(64));
     } else if (op.getNumParallelLoops() > 0 && op.getNumLoops() > 0) {
       unsigned parallel = 0;
       SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
       while (parallel < iterators.size() && iterators[parallel] == utils::IteratorType::parallel)
         ++parallel;
-      if (parallel)
-        out.note(parallel == 1 ? "pieces of 4096 as tasks" : "rows as tasks");
-      if (parallel)
-        out.line("%t" + Twine(index) + ":2 = transform.structured.tile_using_forall " + name +
-                 " tile_sizes [" + parallelTiles(op, parallel) +
-                 "] : (!transform.any_op) -> (!transform.any_op, !transform.any_op)");
+      if (parallel) {
+        out.script.note(parallel == 1 ? "pieces of 4096 as tasks" : "rows as tasks");
+        out.payload.tileForall(generic, parallelTiles(op, parallel));
+      }
     }
   }
   if (isEmpty)
-    out.note(payload.getBody().front().getOps<scf::ForallOp>().empty() ? "one task" : "instances as tasks");
-  bool isMarked = llvm::any_of(payload.getBody().front().getOps<scf::ForallOp>(),
-                               [](scf::ForallOp op) { return op->hasAttr(leaf::instancesAttr); });
-  if (isMarked && info.vectorBytes >= 16)
-    out.loopLine("transform.tessera.vectorize_loops %kernel bytes " + Twine(info.vectorBytes) +
-                 " : !transform.any_op");
-  // Packed layers have unrolled what they want unrolled. Sums whose innermost loop runs along the result
-  // (windows, products of many matrices) are for the code generator to vectorise: unrolled, it would see no
-  // loop.
-  if (!isPacked && llvm::none_of(payload.getBody().front().getOps<linalg::GenericOp>(), sumsAlongResult))
-    out.loopLine("transform.tessera.unroll_constant_loops %kernel : !transform.any_op");
-  out.loopLine("transform.apply_patterns to %kernel { transform.apply_patterns.canonicalization } : "
-               "!transform.any_op");
-  out.loopLine("transform.apply_cse to %kernel : !transform.any_op");
-  if (!isPacked)
-    out.loopLine("transform.tessera.split_borders %kernel : !transform.any_op");
-  for (auto forall : payload.getBody().front().getOps<scf::ForallOp>())
-    if (auto lanes = forall->getAttrOfType<IntegerAttr>(leaf::lanesAttr)) {
-      // Instances that accumulate cannot be vectorised; several of them at once keep the processor busy.
-      out.note("private copies, unrolled");
-      out.loopLine("transform.tessera.unroll_innermost %kernel by " + Twine(2 * lanes.getInt()) +
-                   " : !transform.any_op");
-      break;
-    }
-  return out.str();
+    out.script.note(payload.getBody().front().getOps<scf::ForallOp>().empty() ? "one task"
+                                                                              : "instances as tasks");
+  writeLoops(out, payload, info, isPacked);
+  return out.script.finish(("default schedule of '" + payload.getSymName() + "'").str());
 }

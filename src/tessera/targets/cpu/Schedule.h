@@ -7,8 +7,8 @@
 
 namespace tessera::cpu {
 
-/// A transform-dialect module with sequences @schedule and @schedule_loops for this payload. `strict`:
-/// nothing that changes the rounding of a result.
-std::string writeDefaultSchedule(func::FuncOp payload, const Figures &info, bool strict);
+/// A script with sequences @schedule and @schedule_loops for this payload. `strict`: nothing that changes the
+/// rounding of a result.
+schedule::Script writeDefaultSchedule(func::FuncOp payload, const Figures &info, bool strict);
 
 } // namespace tessera::cpu

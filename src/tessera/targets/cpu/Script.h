@@ -3,38 +3,30 @@
 #pragma once
 
 #include "tessera/transforms/leaf/Rewrites.h"
+#include "tessera/transforms/schedule/ScriptBuilder.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/Twine.h"
-
-#include <string>
 
 namespace tessera::cpu {
 
-/// Collects the lines of a script.
-class Writer {
-public:
-  void line(const Twine &text) { body += "    " + text.str() + "\n"; }
-  void loopLine(const Twine &text) { loops += "    " + text.str() + "\n"; }
-  /// Adds to the first line, which says in words what the script does.
-  void note(const Twine &text) { summary += (summary.empty() ? "" : "; ") + text.str(); }
-  std::string str() const {
-    std::string text = "// " + summary + "\nmodule attributes {transform.with_named_sequence} {\n";
-    text += "  transform.named_sequence @schedule(%payload: !transform.any_op) {\n" + body +
-            "    transform.yield\n  }\n";
-    text += "  transform.named_sequence @schedule_loops(%kernel: !transform.any_op) {\n" + loops +
-            "    transform.yield\n  }\n";
-    return text + "}\n";
-  }
+/// The script of one node while its parts are written.
+struct Writer {
+  explicit Writer(MLIRContext *context) : script(context) {}
 
-private:
-  std::string body, loops, summary;
+  schedule::ScriptBuilder script;
+  schedule::Steps payload = script.addSequence("schedule", "payload");
+  schedule::Steps loops = script.addSequence("schedule_loops", "kernel");
 };
 
 /// The number by which a script finds an operation.
 inline int64_t numberOf(Operation *op) {
   auto number = op->getAttrOfType<IntegerAttr>(leaf::numberAttr);
   return number ? number.getInt() : -1;
+}
+
+/// The step that finds an operation of the payload by its number.
+inline NamedAttribute numberedAs(Operation *op) {
+  return {StringAttr::get(op->getContext(), leaf::numberAttr), op->getAttr(leaf::numberAttr)};
 }
 
 /// Passes over the same rows (a softmax, a normalisation): one task for each row does all of them, so that

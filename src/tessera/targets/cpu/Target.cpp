@@ -73,7 +73,7 @@ public:
     return cpu::readsInPlace(node, operand);
   }
 
-  std::string writeSchedule(func::FuncOp payload, const TargetOptions &options) const override {
+  schedule::Script writeSchedule(func::FuncOp payload, const TargetOptions &options) const override {
     return cpu::writeDefaultSchedule(payload, figures(options), options.strict);
   }
 

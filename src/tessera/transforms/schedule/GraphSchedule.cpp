@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The graph stage's default: write a script, run it.
-#include "tessera/transforms/graph/DefaultGraphScript.h"
+#include "tessera/transforms/schedule/DefaultGraphScript.h"
 #include "tessera/transforms/schedule/Passes.h"
 #include "tessera/transforms/schedule/Script.h"
 
@@ -8,6 +8,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 using namespace tessera;
+using namespace tessera::schedule;
 
 namespace tessera::schedule {
 #define GEN_PASS_DEF_GRAPHSCHEDULEPASS
@@ -19,13 +20,12 @@ struct GraphSchedulePass : schedule::impl::GraphSchedulePassBase<GraphSchedulePa
   using GraphSchedulePassBase::GraphSchedulePassBase;
 
   void runOnOperation() override {
-    graph::GraphScriptOptions options;
+    GraphScriptOptions options;
     options.maxRecompute = maxRecompute;
-    std::string text = graph::writeGraphScript(getOperation(), options);
+    Script script = writeGraphScript(getOperation(), options);
     if (print)
-      llvm::errs() << text;
-    OwningOpRef<ModuleOp> script = schedule::parseScript(&getContext(), text, "default graph script");
-    if (!script || failed(schedule::applyScript(getOperation(), *script, options.sequence)))
+      llvm::errs() << script.text;
+    if (failed(applyScript(getOperation(), *script.module, options.sequence)))
       signalPassFailure();
   }
 };

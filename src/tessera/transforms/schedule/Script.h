@@ -10,6 +10,13 @@
 
 namespace tessera::schedule {
 
+/// A script that was built, as a module and as users see it.
+struct Script {
+  OwningOpRef<ModuleOp> module; ///< null when there is nothing to do
+  std::string text;
+  std::string note; ///< the first line of the text: in words what the script does
+};
+
 struct ScriptOptions {
   /// Check that no handle is used after its payload was changed: slow, for tests.
   bool expensiveChecks = false;

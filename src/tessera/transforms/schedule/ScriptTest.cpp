@@ -3,8 +3,10 @@
 #include "tessera/transforms/schedule/Script.h"
 
 #include "tessera/ir/dfg/Dfg.h"
-#include "tessera/transforms/graph/DefaultGraphScript.h"
+#include "tessera/transforms/schedule/DefaultGraphScript.h"
 #include "tessera/transforms/schedule/Extension.h"
+#include "tessera/transforms/schedule/GraphOps.h"
+#include "tessera/transforms/schedule/ScriptBuilder.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Transform/IR/TransformDialect.h"
@@ -20,7 +22,11 @@ class ScriptTest : public testing::Test {
 protected:
   ScriptTest() : context(makeRegistry(), MLIRContext::Threading::DISABLED) {
     context.loadAllAvailableDialects();
-    context.getDiagEngine().registerHandler([this](Diagnostic &diag) { messages += diag.str() + "\n"; });
+    context.getDiagEngine().registerHandler([this](Diagnostic &diag) {
+      messages += diag.str() + "\n";
+      if (auto at = diag.getLocation()->findInstanceOf<FileLineColLoc>(); at && !line)
+        line = at.getLine();
+    });
     program = parseSourceString<ModuleOp>(R"(
       dfg.graph @g(%x: tensor<8xf32>) -> (s: f32) {
         %c8 = arith.constant 8 : index
@@ -52,30 +58,35 @@ protected:
 
   MLIRContext context;
   std::string messages;
+  unsigned line = 0; ///< of the first message
   OwningOpRef<ModuleOp> program;
 };
 
 TEST_F(ScriptTest, DefaultScriptFuses) {
-  std::string text = graph::writeGraphScript(*program);
-  OwningOpRef<ModuleOp> script = schedule::parseScript(&context, text, "default");
-  ASSERT_TRUE(script) << messages << text;
-  ASSERT_TRUE(succeeded(schedule::applyScript(*program, *script, "graph", {.expensiveChecks = true})))
+  schedule::Script script = schedule::writeGraphScript(*program);
+  OwningOpRef<ModuleOp> copy = program->clone();
+  ASSERT_TRUE(succeeded(schedule::applyScript(*program, *script.module, "graph", {.expensiveChecks = true})))
+      << messages;
+  EXPECT_EQ(countNodes(), 1u);
+  // The text says the same.
+  OwningOpRef<ModuleOp> parsed = schedule::parseScript(&context, script.text, "default");
+  ASSERT_TRUE(parsed) << messages << script.text;
+  program = std::move(copy);
+  ASSERT_TRUE(succeeded(schedule::applyScript(*program, *parsed, "graph", {.expensiveChecks = true})))
       << messages;
   EXPECT_EQ(countNodes(), 1u);
 }
 
 TEST_F(ScriptTest, NothingToDoIsNoScript) {
   OwningOpRef<ModuleOp> empty = ModuleOp::create(UnknownLoc::get(&context));
-  std::string text = graph::writeGraphScript(*empty);
-  EXPECT_EQ(text.find("match"), std::string::npos);
-  OwningOpRef<ModuleOp> script = schedule::parseScript(&context, text, "default");
-  EXPECT_TRUE(succeeded(schedule::applyScript(*empty, *script, "graph")));
+  schedule::Script script = schedule::writeGraphScript(*empty);
+  EXPECT_EQ(script.text.find("match"), std::string::npos);
+  EXPECT_TRUE(succeeded(schedule::applyScript(*empty, *script.module, "graph")));
 }
 
 TEST_F(ScriptTest, MissingSequenceNamesTheOthers) {
-  OwningOpRef<ModuleOp> script =
-      schedule::parseScript(&context, graph::writeGraphScript(*program), "default");
-  EXPECT_TRUE(failed(schedule::applyScript(*program, *script, "other")));
+  schedule::Script script = schedule::writeGraphScript(*program);
+  EXPECT_TRUE(failed(schedule::applyScript(*program, *script.module, "other")));
   EXPECT_NE(messages.find("expected a sequence 'other' in the script, but got 'graph'"), std::string::npos)
       << messages;
 }
@@ -107,6 +118,33 @@ TEST_F(ScriptTest, InvalidResultIsAnErrorOfTheScript) {
   EXPECT_TRUE(failed(schedule::applyScript(*program, *script, "graph")));
   EXPECT_NE(messages.find("sequence 'graph' left a program that is not valid"), std::string::npos)
       << messages;
+}
+
+TEST_F(ScriptTest, BuiltScriptsReadAsIfWritten) {
+  schedule::ScriptBuilder builder(&context);
+  builder.note("first");
+  builder.note("second");
+  schedule::Steps steps = builder.addSequence("graph", "program");
+  auto a = steps.add<schedule::MatchNodeOp>("a", schedule::Handle<dfg::NodeOp>::type(&context),
+                                            StringAttr::get(&context, "a"), steps.root().value());
+  steps.add<schedule::HoistOp>("", a.getNodes().getType(), a.getNodes().getType(), a.getNodes());
+  builder.comment(a, "what comes first");
+  schedule::Script script = builder.finish("a file");
+  EXPECT_EQ(script.note, "first; second");
+  EXPECT_EQ(script.text, R"(// first; second
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @graph(%program: !transform.any_op) {
+    // what comes first
+    %a = transform.tessera.match_node "a" in %program : (!transform.any_op) -> !transform.op<"dfg.node">
+    %invariant, %leaf = transform.tessera.hoist %a : (!transform.op<"dfg.node">) -> (!transform.op<"dfg.node">, !transform.op<"dfg.node">)
+    transform.yield
+  }
+}
+)");
+  // There is nothing to hoist, which is said at the step's line of the text.
+  EXPECT_TRUE(failed(schedule::applyScript(*program, *script.module, "graph")));
+  EXPECT_NE(messages.find("cannot hoist"), std::string::npos) << messages;
+  EXPECT_EQ(line, 6u) << messages;
 }
 
 TEST_F(ScriptTest, TextThatIsNoScript) {

@@ -1,67 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // See DefaultGraphScript.h.
-#include "tessera/transforms/graph/DefaultGraphScript.h"
+#include "tessera/transforms/schedule/DefaultGraphScript.h"
 
 #include "tessera/ir/nn/Nn.h"
 #include "tessera/transforms/graph/NodeParts.h"
+#include "tessera/transforms/graph/Rewrites.h"
+#include "tessera/transforms/schedule/GraphOps.h"
+#include "tessera/transforms/schedule/ScriptBuilder.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace tessera;
 using namespace tessera::dfg;
-using namespace tessera::graph;
+using namespace tessera::schedule;
+using graph::FuseOptions;
+using graph::Refusal;
 
 namespace {
 // The script of one graph while it is decided.
 class Writer {
 public:
-  Writer(GraphOp graph, const GraphScriptOptions &options, llvm::raw_ostream &os, unsigned &next)
-      : graph(graph), options(options), os(os), next(next), rewriter(graph.getContext()) {}
+  Writer(GraphOp graph, const GraphScriptOptions &options, ScriptBuilder &script, Steps &steps)
+      : graph(graph), options(options), script(script), steps(steps), rewriter(graph.getContext()) {}
 
   void run() {
     fuseEdges(graph.getBody(), /*recompute=*/false);
     do
       fuseEdges(graph.getBody(), /*recompute=*/true);
     while (fuseSiblings(graph.getBody()));
-    if (graphHandle.empty())
-      return;
-    os << "    transform.tessera.simplify " << graphHandle << " : !transform.any_op\n";
+    if (graphHandle)
+      steps.add<SimplifyOp>("", graphHandle.value());
   }
 
 private:
-  std::string fresh() { return "%" + std::to_string(next++); }
-
-  StringRef graphValue() {
-    if (graphHandle.empty()) {
-      graphHandle = fresh();
-      os << "    " << graphHandle << " = transform.tessera.match_graph \"" << graph.getSymName()
-         << "\" in %program : (!transform.any_op) -> !transform.any_op\n";
-    }
+  Handle<GraphOp> findGraph() {
+    if (!graphHandle)
+      graphHandle = Handle<GraphOp>(steps
+                                        .add<MatchGraphOp>("graph", Handle<GraphOp>::type(graph.getContext()),
+                                                           graph.getSymName(), steps.root().value())
+                                        .getGraph());
     return graphHandle;
   }
 
   // The handle of a node: what an earlier step made of it, or a match by name.
-  std::string handleOf(StringRef name) {
+  Handle<NodeOp> handleOf(StringRef name) {
     if (auto it = handles.find(name); it != handles.end())
       return it->second;
-    StringRef root = graphValue();
-    std::string handle = fresh();
-    os << "    " << handle << " = transform.tessera.match_node \"" << name << "\" in " << root
-       << " : (!transform.any_op) -> !transform.any_op\n";
-    return handle;
+    Value root = findGraph().value();
+    StringAttr attr = StringAttr::get(graph.getContext(), name);
+    return Handle<NodeOp>(steps.add<MatchNodeOp>(name, nodeType, attr, root).getNodes());
   }
 
-  void record(StringRef comment, StringRef verb, StringRef between, StringRef first, StringRef second,
-              StringRef attributes, StringRef fused) {
-    std::string a = handleOf(first), b = handleOf(second), made = fresh();
-    os << "    // " << comment << "\n    " << made << " = transform.tessera." << verb << " " << a << between
-       << b << attributes << " : (!transform.any_op, !transform.any_op) -> !transform.any_op\n";
+  // Adds a step that makes one node of two.
+  template <typename StepOp, typename... Args>
+  void record(const Twine &comment, StringRef first, StringRef second, StringRef fused, Args... args) {
+    Value a = handleOf(first).value(), b = handleOf(second).value();
+    auto step = steps.add<StepOp>(fused, nodeType, a, b, args...);
+    script.comment(step, comment);
     handles.erase(first);
     handles.erase(second);
-    handles[fused] = made;
+    handles[fused] = Handle<NodeOp>(step.getFused());
   }
 
   // The first of a node's edges that is worth fusing; null when none is.
@@ -102,12 +101,13 @@ private:
     bool reduces = llvm::any_of(consumer.getYields().getAsRange<ResultAttr>(),
                                 [](ResultAttr yield) { return yield.isReduction(); });
     Refusal no;
-    FailureOr<NodeOp> fused = fuseProducer(rewriter, producer, consumer, FuseOptions(), no);
+    FailureOr<NodeOp> fused = graph::fuseProducer(rewriter, producer, consumer, FuseOptions(), no);
     if (failed(fused))
       return {};
-    record("'" + into + "' " + (reduces ? "reduces" : "reads only its own element of") + " what '" + from +
-               "' makes",
-           "fuse_nodes", " into ", from, into, "", fused->getName());
+    record<FuseNodesOp>("'" + Twine(into) + "' " + (reduces ? "reduces" : "reads only its own element of") +
+                            " what '" + from + "' makes",
+                        from, into, fused->getName(), UnitAttr(),
+                        rewriter.getF64FloatAttr(FuseOptions().maxRecompute));
     return *fused;
   }
 
@@ -116,19 +116,17 @@ private:
       return {};
     std::string from = producer.getName().str(), into = consumer.getName().str();
     Refusal no;
-    FailureOr<double> cost = recomputeCost(producer, consumer, no);
+    FailureOr<double> cost = graph::recomputeCost(producer, consumer, no);
     if (failed(cost) || *cost > options.maxRecompute)
       return {};
     FailureOr<NodeOp> fused =
-        fuseProducer(rewriter, producer, consumer, FuseOptions{true, options.maxRecompute}, no);
+        graph::fuseProducer(rewriter, producer, consumer, FuseOptions{true, options.maxRecompute}, no);
     if (failed(fused))
       return {};
-    std::string attributes, comment;
-    llvm::raw_string_ostream(attributes)
-        << llvm::format(" {max_cost = %.6e : f64, recompute}", options.maxRecompute);
-    llvm::raw_string_ostream(comment) << "computing '" << from << "' again adds " << int64_t(*cost)
-                                      << " operations to an instance of '" << into << "'";
-    record(comment, "fuse_nodes", " into ", from, into, attributes, fused->getName());
+    record<FuseNodesOp>("computing '" + Twine(from) + "' again adds " + Twine(int64_t(*cost)) +
+                            " operations to an instance of '" + into + "'",
+                        from, into, fused->getName(), rewriter.getUnitAttr(),
+                        rewriter.getF64FloatAttr(options.maxRecompute));
     return *fused;
   }
 
@@ -186,8 +184,8 @@ private:
           FailureOr<NodeOp> fused = graph::fuseSiblings(rewriter, first, second, no);
           if (failed(fused))
             continue;
-          record("'" + a + "' and '" + b + "' read the same elements", "fuse_siblings", ", ", a, b, "",
-                 fused->getName());
+          record<FuseSiblingsOp>("'" + Twine(a) + "' and '" + b + "' read the same elements", a, b,
+                                 fused->getName());
           any = true;
           if (isNext)
             next = *fused;
@@ -200,23 +198,20 @@ private:
 
   GraphOp graph;
   const GraphScriptOptions &options;
-  llvm::raw_ostream &os;
-  unsigned &next;
+  ScriptBuilder &script;
+  Steps &steps;
   IRRewriter rewriter;
-  std::string graphHandle;
-  llvm::StringMap<std::string> handles;
+  Type nodeType = Handle<NodeOp>::type(graph.getContext());
+  Handle<GraphOp> graphHandle;
+  llvm::StringMap<Handle<NodeOp>> handles;
 };
 } // namespace
 
-std::string graph::writeGraphScript(ModuleOp program, const GraphScriptOptions &options) {
+Script schedule::writeGraphScript(ModuleOp program, const GraphScriptOptions &options) {
   OwningOpRef<ModuleOp> copy = program.clone();
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  os << "module attributes {transform.with_named_sequence} {\n  transform.named_sequence @"
-     << options.sequence << "(%program: !transform.any_op) {\n";
-  unsigned next = 0;
+  ScriptBuilder script(program.getContext());
+  Steps steps = script.addSequence(options.sequence, "program");
   for (GraphOp graph : copy->getOps<GraphOp>())
-    Writer(graph, options, os, next).run();
-  os << "    transform.yield\n  }\n}\n";
-  return text;
+    Writer(graph, options, script, steps).run();
+  return script.finish("default schedule of the graph");
 }

@@ -3,13 +3,9 @@
 // decision is tried on a copy of the program; running the script on the program itself does the same steps.
 #pragma once
 
-#include "tessera/ir/LLVM.h"
+#include "tessera/transforms/schedule/Script.h"
 
-#include "mlir/IR/BuiltinOps.h"
-
-#include <string>
-
-namespace tessera::graph {
+namespace tessera::schedule {
 
 struct GraphScriptOptions {
   /// The most operations that recomputation may add to one instance of a consumer.
@@ -20,7 +16,7 @@ struct GraphScriptOptions {
   std::string sequence = "graph";
 };
 
-/// The script as text, with a comment for each step.
-std::string writeGraphScript(ModuleOp program, const GraphScriptOptions &options = {});
+/// The script, with a comment for each step in its text.
+Script writeGraphScript(ModuleOp program, const GraphScriptOptions &options = {});
 
-} // namespace tessera::graph
+} // namespace tessera::schedule
