@@ -11,6 +11,7 @@
 #include "tessera/driver/Components.h"
 #include "tessera/driver/Knobs.h"
 #include "tessera/driver/Registry.h"
+#include "tessera/driver/Schedule.h"
 #include "tessera/ir/fault/Fault.h"
 #include "tessera/transforms/check/Passes.h"
 
@@ -174,6 +175,8 @@ FailureOr<Portable> tessera::compileFile(Session &session, const std::string &pa
   if (options.stopAfter == Stage::Import)
     return program;
   noteStage(getInfo(Stage::Graph).name);
+  if (failed(adoptScripts(*program.module, program.scripts.get())))
+    return failure();
   if (failed(runGraphStage(*program.module)))
     return failure();
   if (Status s = applyKnobMap(*program.module, options.knobs); !s.ok())

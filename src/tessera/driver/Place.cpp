@@ -65,8 +65,14 @@ Targets Placer::supporting(Operation *op, const Targets &allowed) const {
 void Placer::setVersions(dfg::NodeOp node, const Targets &chosen) const {
   SmallVector<Attribute> versions;
   auto add = [&](StringRef name) {
+    // The program may say which script a version is to have.
+    StringAttr script;
+    if (ArrayAttr written = node.getVersionsAttr())
+      for (auto version : written.getAsRange<dfg::VersionAttr>())
+        if (version.getTarget() == name)
+          script = version.getScript();
     versions.push_back(
-        dfg::VersionAttr::get(node.getContext(), name, FlatSymbolRefAttr(), StringAttr(), DictionaryAttr()));
+        dfg::VersionAttr::get(node.getContext(), name, FlatSymbolRefAttr(), script, DictionaryAttr()));
   };
   for (unsigned i : chosen)
     add(targets.asked()[i].name);
@@ -199,6 +205,12 @@ void Placer::place(dfg::NodeOp node) {
 }
 
 void tessera::placeGraph(dfg::GraphOp graph, const TargetList &targets) {
+  Placer placer(targets);
+  for (auto node : llvm::to_vector(graph.getBodyBlock()->getOps<dfg::NodeOp>()))
+    placer.place(node);
+}
+
+void tessera::placeNew(dfg::GraphOp graph, const TargetList &targets) {
   Placer placer(targets);
   for (auto node : llvm::to_vector(graph.getBodyBlock()->getOps<dfg::NodeOp>()))
     if (!node.getVersions())

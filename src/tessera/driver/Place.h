@@ -7,7 +7,9 @@
 
 namespace tessera {
 
-/// Gives a version for each target that may run it to every node of a graph that has none.
+/// Gives every node of a graph a version for each target that may run it.
 void placeGraph(dfg::GraphOp graph, const TargetList &targets);
+/// The same for the nodes that later stages have made.
+void placeNew(dfg::GraphOp graph, const TargetList &targets);
 
 } // namespace tessera

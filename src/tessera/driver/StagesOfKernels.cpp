@@ -59,7 +59,7 @@ private:
 LogicalResult PayloadBuilder::normalise() {
   if (failed(normaliseGraph(job.graph)))
     return failure();
-  placeGraph(job.graph, in.targets);
+  placeNew(job.graph, in.targets);
   if (failed(lowerNetworks(job.graph, in.targets)))
     return failure();
   return forEachForm(job.graph, [&](dfg::NodeOp node, dfg::GraphOp form) {

@@ -68,8 +68,8 @@ struct NodeLowering {
   func::FuncOp payload;
   plan::Env env;
   plan::Version version;
-  ModuleOp script;      ///< that was applied to the payload; null when there was none
-  std::string sequence; ///< of the script; the sequence `<name>_loops` is for the kernels
+  Operation *script = nullptr; ///< the sequence that was applied to the payload; null when there was none
+  Operation *loops = nullptr;  ///< the sequence for the kernels; null when there is none
 };
 
 /// What goes into a section of the installed program for one target.
@@ -147,8 +147,8 @@ public:
   virtual bool mayTakeOver(dfg::NodeOp node, unsigned operand) const { return false; }
   /// Into how many parts reductions and accumulations are cut, and what floats may do.
   virtual PayloadOptions payloadForm(const TargetOptions &options) const;
-  /// A schedule script for a payload: sequences @schedule for the payload, and @schedule_loops for its
-  /// kernels after they have become loops. Without a module when there is nothing to do.
+  /// A schedule script: a sequence of the phase `payload`, and one of the phase `loops` for the kernels.
+  /// Without a module when there is nothing to do.
   virtual schedule::Script writeSchedule(func::FuncOp payload, const TargetOptions &options) const;
   /// Scheduled payloads of `module` → kernels in the target's own form, and the steps that run them. Steps of
   /// several nodes may name one kernel.

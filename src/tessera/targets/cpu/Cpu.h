@@ -60,9 +60,6 @@ void placeFaults(func::FuncOp kernel, Checks checks);
 /// nodes of several programs.
 void shareKernels(ModuleOp kernels, MutableArrayRef<NodeLowering> nodes);
 
-/// What a node's schedule does to the loops of its kernels; null for nothing.
-Operation *loopScript(const NodeLowering &node);
-
 /// Gives memory to the allocations inside kernels: small ones on the stack, others in the call's scratch,
 /// whose size becomes part of the step that runs the kernel.
 LogicalResult placeScratch(func::FuncOp kernel, plan::Env &env, plan::Step &step);

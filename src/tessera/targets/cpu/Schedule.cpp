@@ -284,5 +284,5 @@ schedule::Script cpu::writeDefaultSchedule(func::FuncOp payload, const Figures &
     out.script.note(payload.getBody().front().getOps<scf::ForallOp>().empty() ? "one task"
                                                                               : "instances as tasks");
   writeLoops(out, payload, info, isPacked);
-  return out.script.finish(("default schedule of '" + payload.getSymName() + "'").str());
+  return out.script.finish();
 }

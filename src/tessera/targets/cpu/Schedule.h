@@ -7,8 +7,7 @@
 
 namespace tessera::cpu {
 
-/// A script with sequences @schedule and @schedule_loops for this payload. `strict`: nothing that changes the
-/// rounding of a result.
+/// A script for this payload and its kernels. `strict`: nothing that changes the rounding of a result.
 schedule::Script writeDefaultSchedule(func::FuncOp payload, const Figures &info, bool strict);
 
 } // namespace tessera::cpu

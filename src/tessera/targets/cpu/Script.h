@@ -14,8 +14,8 @@ struct Writer {
   explicit Writer(MLIRContext *context) : script(context) {}
 
   schedule::ScriptBuilder script;
-  schedule::Steps payload = script.addSequence("schedule", "payload");
-  schedule::Steps loops = script.addSequence("schedule_loops", "kernel");
+  schedule::Steps payload = script.addSequence("payload", schedule::Phase::Payload, "payload");
+  schedule::Steps loops = script.addSequence("loops", schedule::Phase::Loops, "kernel");
 };
 
 /// The number by which a script finds an operation.

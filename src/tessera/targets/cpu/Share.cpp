@@ -8,9 +8,13 @@
 using namespace tessera;
 using namespace tessera::cpu;
 
-Operation *cpu::loopScript(const NodeLowering &node) {
-  ModuleOp script = node.script;
-  return script ? script.lookupSymbol(node.sequence + "_loops") : nullptr;
+// The steps of a sequence, whatever it is called and for whatever node it is.
+static void printSteps(Operation *sequence, llvm::raw_ostream &os) {
+  Operation *copy = sequence->clone();
+  copy->setDiscardableAttrs(DictionaryAttr::get(copy->getContext()));
+  SymbolTable::setSymbolName(copy, "loops");
+  os << *copy << "\n";
+  copy->destroy();
 }
 
 // The text of a kernel with its own name replaced.
@@ -18,7 +22,7 @@ static std::string fingerprint(func::FuncOp kernel, Operation *script) {
   std::string text;
   llvm::raw_string_ostream os(text);
   if (script)
-    os << *script << "\n";
+    printSteps(script, os);
   kernel->print(os, OpPrintingFlags().useLocalScope());
   std::string own = ("@" + kernel.getName()).str(), neutral;
   for (size_t at = 0; at < text.size();) {
@@ -38,7 +42,7 @@ void cpu::shareKernels(ModuleOp kernels, MutableArrayRef<NodeLowering> nodes) {
   for (NodeLowering &node : nodes)
     for (plan::Step &step : node.version.steps) {
       auto kernel = kernels.lookupSymbol<func::FuncOp>(step.kernel);
-      auto [it, isNew] = known.try_emplace(fingerprint(kernel, loopScript(node)), step.kernel);
+      auto [it, isNew] = known.try_emplace(fingerprint(kernel, node.loops), step.kernel);
       if (isNew)
         continue;
       kernel.erase();

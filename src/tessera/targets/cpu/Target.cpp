@@ -100,9 +100,8 @@ public:
     llvm::StringSet<> done;
     for (NodeLowering &node : nodes)
       for (const plan::Step &step : node.version.steps)
-        if (cpu::loopScript(node) && done.insert(step.kernel).second &&
-            failed(schedule::applyScript(module.lookupSymbol(step.kernel), node.script,
-                                         node.sequence + "_loops")))
+        if (node.loops && done.insert(step.kernel).second &&
+            failed(schedule::applySequence(module.lookupSymbol(step.kernel), node.loops)))
           return failure();
     placeFaults(module, nodes, options.checks);
     return cpu::lowerToLLVM(module);

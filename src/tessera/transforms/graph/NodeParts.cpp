@@ -372,9 +372,16 @@ FailureOr<SmallVector<NamedAttribute>> graph::mergeHints(NodeOp a, NodeOp b, Ref
     if (!merged.get(hint.getName()))
       merged.set(hint.getName(), hint.getValue());
   // Fusion stays inside a device.
-  if (a.getVersions() && b.getVersions() && a.getVersionsAttr() != b.getVersionsAttr())
+  auto targetsOf = [](NodeOp node) {
+    return llvm::map_to_vector(node.getVersionsAttr().getAsRange<VersionAttr>(),
+                               [](VersionAttr version) { return version.getTarget(); });
+  };
+  if (a.getVersions() && b.getVersions() && targetsOf(a) != targetsOf(b))
     return no(b, "'" + a.getName() + "' and '" + b.getName() + "' are placed on different targets",
               "give both the same targets");
+  if (a.getVersions() && b.getVersions() && a.getVersionsAttr() != b.getVersionsAttr())
+    return no(b, "the versions of '" + a.getName() + "' and '" + b.getName() + "' have different scripts",
+              "give both the same script");
   if (a.getTargets() && b.getTargets()) {
     SmallVector<Attribute> both;
     for (Attribute target : b.getTargetsAttr())
@@ -408,6 +415,12 @@ FailureOr<SmallVector<NamedAttribute>> graph::mergeHints(NodeOp a, NodeOp b, Ref
   }
   if (a.getDepth() && b.getDepth())
     merged.set(a.getDepthAttrName(), *a.getDepth() < *b.getDepth() ? a.getDepthAttr() : b.getDepthAttr());
+  if (auto x = a->getAttrOfType<ArrayAttr>(scheduleAttr), y = b->getAttrOfType<ArrayAttr>(scheduleAttr);
+      x && y) {
+    llvm::SmallSetVector<Attribute, 4> both(x.begin(), x.end());
+    both.insert(y.begin(), y.end());
+    merged.set(scheduleAttr, ArrayAttr::get(context, both.getArrayRef()));
+  }
   SmallVector<NamedAttribute> result(merged.begin(), merged.end());
   return result;
 }

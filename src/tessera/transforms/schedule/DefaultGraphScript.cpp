@@ -210,8 +210,8 @@ private:
 Script schedule::writeGraphScript(ModuleOp program, const GraphScriptOptions &options) {
   OwningOpRef<ModuleOp> copy = program.clone();
   ScriptBuilder script(program.getContext());
-  Steps steps = script.addSequence(options.sequence, "program");
+  Steps steps = script.addSequence(options.sequence, Phase::Graph, "program");
   for (GraphOp graph : copy->getOps<GraphOp>())
     Writer(graph, options, script, steps).run();
-  return script.finish("default schedule of the graph");
+  return script.finish();
 }

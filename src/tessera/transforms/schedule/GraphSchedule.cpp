@@ -24,7 +24,7 @@ struct GraphSchedulePass : schedule::impl::GraphSchedulePassBase<GraphSchedulePa
     options.maxRecompute = maxRecompute;
     Script script = writeGraphScript(getOperation(), options);
     if (print)
-      llvm::errs() << script.text;
+      llvm::errs() << printScript(script, "default schedule of the graph");
     if (failed(applyScript(getOperation(), *script.module, options.sequence)))
       signalPassFailure();
   }

@@ -20,15 +20,22 @@ LogicalResult schedule::applyScript(Operation *payload, ModuleOp script, StringR
     return script.emitError() << "expected a sequence '" << sequence << "' in the script, but got "
                               << (names.empty() ? "none" : names);
   }
+  return applySequence(payload, entry, options);
+}
+
+LogicalResult schedule::applySequence(Operation *payload, Operation *sequence, const ScriptOptions &options) {
+  auto entry = cast<transform::NamedSequenceOp>(sequence);
+  auto script = entry->getParentOfType<ModuleOp>();
+  StringRef name = entry.getSymName();
   if (entry.isExternal())
-    return entry.emitError() << "expected sequence '" << sequence << "' to have a body";
+    return entry.emitError() << "expected sequence '" << name << "' to have a body";
   transform::TransformOptions interpreter;
   interpreter.enableExpensiveChecks(options.expensiveChecks);
   if (failed(transform::applyTransformNamedSequence(payload, entry, script, interpreter)))
     return failure();
   if (!options.verify || succeeded(verify(payload)))
     return success();
-  return entry.emitError() << "sequence '" << sequence << "' left a program that is not valid";
+  return entry.emitError() << "sequence '" << name << "' left a program that is not valid";
 }
 
 OwningOpRef<ModuleOp> schedule::parseScript(MLIRContext *context, StringRef text, StringRef name) {

@@ -98,17 +98,20 @@ void Steps::hoistSubsets(Handle<scf::ForOp> loops) {
 // Scripts
 //===----------------------------------------------------------------------===//
 
-ScriptBuilder::ScriptBuilder(MLIRContext *context) : module(ModuleOp::create(UnknownLoc::get(context))) {
-  (*module)->setAttr(transform::TransformDialect::kWithNamedSequenceAttrName, UnitAttr::get(context));
+ScriptBuilder::ScriptBuilder(MLIRContext *context) {
+  script.module = ModuleOp::create(UnknownLoc::get(context));
+  ModuleOp module = *script.module;
+  module->setAttr(transform::TransformDialect::kWithNamedSequenceAttrName, UnitAttr::get(context));
+  module->setAttr(versionAttr, OpBuilder(context).getI64IntegerAttr(scriptVersion));
 }
 
-Steps ScriptBuilder::addSequence(StringRef name, StringRef argument) {
-  MLIRContext *context = module->getContext();
-  OpBuilder b = OpBuilder::atBlockEnd(module->getBody());
-  Type any = AnyHandle::type(context);
+Steps ScriptBuilder::addSequence(StringRef name, Phase phase, StringRef argument) {
+  OpBuilder b = OpBuilder::atBlockEnd(script.module->getBody());
+  Type any = AnyHandle::type(b.getContext());
   auto sequence = transform::NamedSequenceOp::create(b, b.getUnknownLoc(), name,
-                                                     TypeAttr::get(FunctionType::get(context, any, {})),
-                                                     StringAttr(), ArrayAttr(), ArrayAttr());
+                                                     TypeAttr::get(b.getFunctionType(any, {})), StringAttr(),
+                                                     ArrayAttr(), ArrayAttr());
+  sequence->setAttr(phaseAttr, b.getStringAttr(stringify(phase)));
   Location named = NameLoc::get(b.getStringAttr(argument), b.getUnknownLoc());
   Block *block = b.createBlock(&sequence.getBody(), {}, any, named);
   transform::YieldOp::create(b, b.getUnknownLoc());
@@ -116,20 +119,26 @@ Steps ScriptBuilder::addSequence(StringRef name, StringRef argument) {
   return Steps(b, AnyHandle(block->getArgument(0)));
 }
 
-// The text of a script, and the line and column at which each of its operations stands.
-static std::string printWithComments(ModuleOp script, StringRef summary,
-                                     const llvm::DenseMap<Operation *, std::string> &comments,
-                                     AsmState::LocationMap &places) {
-  std::string plain, text;
-  AsmState state(script, OpPrintingFlags().printNameLocAsPrefix(), &places);
-  llvm::raw_string_ostream plainStream(plain), os(text);
-  script->print(plainStream, state);
+Script ScriptBuilder::finish() {
+  TESSERA_CHECK(succeeded(verify(*script.module)));
+  return std::move(script);
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+// The lines of a printed script with its comments between them. `places`, which says at which line of
+// `plain` an operation stands, is changed to lines of the result.
+static std::string addComments(StringRef plain, const Script &script, AsmState::LocationMap &places) {
   std::map<unsigned, StringRef> before; // by line of the plain text
-  for (auto &[step, comment] : comments)
+  for (auto &[step, comment] : script.comments)
     before[places.lookup(step).first] = comment;
+  std::string text;
+  llvm::raw_string_ostream os(text);
   unsigned line = 0, added = 0;
-  if (!summary.empty()) {
-    os << "// " << summary << "\n";
+  if (!script.note.empty()) {
+    os << "// " << script.note << "\n";
     ++added;
   }
   std::vector<unsigned> moved = {0}; // lines of the plain text → lines of this one
@@ -149,19 +158,19 @@ static std::string printWithComments(ModuleOp script, StringRef summary,
   return text;
 }
 
-Script ScriptBuilder::finish(StringRef file) {
-  TESSERA_CHECK(succeeded(verify(*module)));
-  Script script;
+std::string schedule::printScript(const Script &script, StringRef file) {
+  ModuleOp module = *script.module;
   AsmState::LocationMap places;
-  script.text = printWithComments(*module, summary, comments, places);
-  script.note = summary;
-  // Messages name the line that `explain --script` shows.
-  StringAttr name = StringAttr::get(module->getContext(), file);
+  AsmState state(module, OpPrintingFlags().printNameLocAsPrefix(), &places);
+  std::string plain;
+  llvm::raw_string_ostream os(plain);
+  module->print(os, state);
+  std::string text = addComments(plain, script, places);
+  StringAttr name = StringAttr::get(module.getContext(), file);
   for (auto &[op, place] : places) {
     Location at = FileLineColLoc::get(name, place.first, place.second);
     auto named = dyn_cast<NameLoc>(op->getLoc());
     op->setLoc(named ? Location(NameLoc::get(named.getName(), at)) : at);
   }
-  script.module = std::move(module);
-  return script;
+  return text;
 }

@@ -4,11 +4,11 @@
 #pragma once
 
 #include "tessera/transforms/schedule/Script.h"
+#include "tessera/transforms/schedule/Sequences.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Transform/IR/TransformTypes.h"
 #include "mlir/IR/Builders.h"
-#include "llvm/ADT/DenseMap.h"
 
 namespace tessera::schedule {
 
@@ -110,18 +110,15 @@ public:
   explicit ScriptBuilder(MLIRContext *context);
 
   /// A sequence without steps; `argument` is the name of what it is given.
-  Steps addSequence(StringRef name, StringRef argument);
+  Steps addSequence(StringRef name, Phase phase, StringRef argument);
   /// Adds to the first line of the text, which says in words what the script does.
-  void note(const Twine &text) { summary += (summary.empty() ? "" : "; ") + text.str(); }
+  void note(const Twine &text) { script.note += (script.note.empty() ? "" : "; ") + text.str(); }
   /// Gives a step a comment of its own.
-  void comment(Operation *step, const Twine &text) { comments[step] = text.str(); }
-  /// The script as a module and as text. `file` stands for the text in messages about its steps.
-  Script finish(StringRef file);
+  void comment(Operation *step, const Twine &text) { script.comments[step] = text.str(); }
+  Script finish();
 
 private:
-  OwningOpRef<ModuleOp> module;
-  std::string summary;
-  llvm::DenseMap<Operation *, std::string> comments;
+  Script script;
 };
 
 } // namespace tessera::schedule

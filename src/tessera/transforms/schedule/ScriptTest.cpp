@@ -69,8 +69,9 @@ TEST_F(ScriptTest, DefaultScriptFuses) {
       << messages;
   EXPECT_EQ(countNodes(), 1u);
   // The text says the same.
-  OwningOpRef<ModuleOp> parsed = schedule::parseScript(&context, script.text, "default");
-  ASSERT_TRUE(parsed) << messages << script.text;
+  std::string text = schedule::printScript(script, "default");
+  OwningOpRef<ModuleOp> parsed = schedule::parseScript(&context, text, "default");
+  ASSERT_TRUE(parsed) << messages << text;
   program = std::move(copy);
   ASSERT_TRUE(succeeded(schedule::applyScript(*program, *parsed, "graph", {.expensiveChecks = true})))
       << messages;
@@ -80,7 +81,7 @@ TEST_F(ScriptTest, DefaultScriptFuses) {
 TEST_F(ScriptTest, NothingToDoIsNoScript) {
   OwningOpRef<ModuleOp> empty = ModuleOp::create(UnknownLoc::get(&context));
   schedule::Script script = schedule::writeGraphScript(*empty);
-  EXPECT_EQ(script.text.find("match"), std::string::npos);
+  EXPECT_EQ(schedule::printScript(script, "default").find("match"), std::string::npos);
   EXPECT_TRUE(succeeded(schedule::applyScript(*empty, *script.module, "graph")));
 }
 
@@ -124,16 +125,16 @@ TEST_F(ScriptTest, BuiltScriptsReadAsIfWritten) {
   schedule::ScriptBuilder builder(&context);
   builder.note("first");
   builder.note("second");
-  schedule::Steps steps = builder.addSequence("graph", "program");
+  schedule::Steps steps = builder.addSequence("graph", schedule::Phase::Graph, "program");
   auto a = steps.add<schedule::MatchNodeOp>("a", schedule::Handle<dfg::NodeOp>::type(&context),
                                             StringAttr::get(&context, "a"), steps.root().value());
   steps.add<schedule::HoistOp>("", a.getNodes().getType(), a.getNodes().getType(), a.getNodes());
   builder.comment(a, "what comes first");
-  schedule::Script script = builder.finish("a file");
+  schedule::Script script = builder.finish();
   EXPECT_EQ(script.note, "first; second");
-  EXPECT_EQ(script.text, R"(// first; second
-module attributes {transform.with_named_sequence} {
-  transform.named_sequence @graph(%program: !transform.any_op) {
+  EXPECT_EQ(schedule::printScript(script, "a file"), R"(// first; second
+module attributes {tessera.version = 2 : i64, transform.with_named_sequence} {
+  transform.named_sequence @graph(%program: !transform.any_op) attributes {tessera.phase = "graph"} {
     // what comes first
     %a = transform.tessera.match_node "a" in %program : (!transform.any_op) -> !transform.op<"dfg.node">
     %invariant, %leaf = transform.tessera.hoist %a : (!transform.op<"dfg.node">) -> (!transform.op<"dfg.node">, !transform.op<"dfg.node">)

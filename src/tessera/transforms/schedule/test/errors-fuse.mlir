@@ -130,6 +130,32 @@ module attributes {transform.with_named_sequence} {
 module attributes {transform.with_named_sequence} {
   dfg.graph @g(%x: tensor<8xf32>) {
     %c8 = arith.constant 8 : index
+    %1 = dfg.node @a grid(%i = %c8) (each %e = %x : tensor<8xf32>) -> tensor<8xf32> attributes {versions = [#dfg.version<"cpu">]} {
+      %v = arith.negf %e : f32
+      dfg.yield %v : f32
+    }
+    // expected-note @+1 {{payload op}}
+    %2 = dfg.node @b grid(%i = %c8) (each %e = %1 : tensor<8xf32>) -> tensor<8xf32> attributes {versions = [#dfg.version<"cpu", script = "@tile">]} {
+      %v = arith.negf %e : f32
+      dfg.yield %v : f32
+    }
+    dfg.return
+  }
+  transform.named_sequence @__transform_main(%m: !transform.any_op) {
+    %a = transform.tessera.match_node "a" in %m : (!transform.any_op) -> !transform.any_op
+    %b = transform.tessera.match_node "b" in %m : (!transform.any_op) -> !transform.any_op
+    // expected-error @+2 {{the versions of 'a' and 'b' have different scripts}}
+    // expected-note @+1 {{give both the same script}}
+    %r = transform.tessera.fuse_nodes %a into %b : (!transform.any_op, !transform.any_op) -> !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+module attributes {transform.with_named_sequence} {
+  dfg.graph @g(%x: tensor<8xf32>) {
+    %c8 = arith.constant 8 : index
     %1 = dfg.node @a grid(%i = %c8) (each %e = %x : tensor<8xf32>) -> tensor<8xf32> {
       %v = arith.negf %e : f32
       dfg.yield %v : f32

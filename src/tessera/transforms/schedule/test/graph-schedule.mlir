@@ -1,7 +1,7 @@
 // RUN: tessera-opt %s --tessera-graph-schedule=print 2>&1 | FileCheck %s
 
 // The script, with a reason for each step.
-// CHECK: transform.named_sequence @graph(%program: !transform.any_op) {
+// CHECK: transform.named_sequence @graph(%program: !transform.any_op) attributes {tessera.phase = "graph"} {
 // CHECK-NEXT: %[[G:.*]] = transform.tessera.match_graph "main" in %program
 // CHECK-NEXT: %[[S:.*]] = transform.tessera.match_node "scale" in %[[G]]
 // CHECK-NEXT: %[[L:.*]] = transform.tessera.match_node "lo" in %[[G]]
