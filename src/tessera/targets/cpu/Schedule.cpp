@@ -120,7 +120,7 @@ static void writeLanes(Writer &out, Handle<linalg::GenericOp> instances, linalg:
   steps.add<schedule::PeelRestOp>("", loop.getType(), loop.getType(), loop);
   // Folds the extents of the main part to constants.
   steps.applyPatterns<transform::ApplyCanonicalizationPatternsOp>(steps.root());
-  steps.add<schedule::VectorizeInstancesOp>("", payload, uint64_t(lanes));
+  steps.add<schedule::VectorizeInstancesOp>("", payload, uint64_t(lanes), ValueRange());
 }
 
 // Whether the operation is a matrix product with rows, columns and one reduction, in this order: as it
@@ -155,8 +155,8 @@ static bool writeSeparable(Writer &out, cpu::PackedDepthwiseOp first, const cpu:
     conv.value().getDefiningOp()->erase();
     return false;
   }
-  out.payload.add<cpu::LowerSeparableOp>("", depthwise.value(), a.rows, a.columns, conv.value(), b.rows,
-                                         b.columns, b.blocks, b.unroll, b.task);
+  out.payload.add<cpu::LowerSeparableOp>("", depthwise.value(), a.rows, a.columns, ValueRange(), conv.value(),
+                                         b.rows, b.columns, b.blocks, b.unroll, b.task, ValueRange());
   out.script.note(cpu::packed::describeSeparable(a, b));
   return true;
 }
@@ -185,7 +185,8 @@ static bool writePacked(Writer &out, func::FuncOp trial, const Figures &info) {
         continue;
       cpu::packed::Tiles t = cpu::packed::chooseTiles(layer, machine);
       out.payload.add<cpu::LowerPackedOp>("", matchLayer(out, layer).value(), t.rows, t.columns, t.blocks,
-                                          t.unroll, t.task, t.split, cpu::packed::stringifyDot(t.dot));
+                                          t.unroll, t.task, t.split, cpu::packed::stringifyDot(t.dot),
+                                          ValueRange());
       if (!layer->use_empty())
         out.script.note(cpu::packed::describe(layer, t));
       IRRewriter rewriter(trial.getContext());
@@ -208,7 +209,7 @@ static void writeLoops(Writer &out, func::FuncOp payload, const Figures &info, b
   bool isMarked = llvm::any_of(payload.getBody().front().getOps<scf::ForallOp>(),
                                [](scf::ForallOp op) { return op->hasAttr(leaf::instancesAttr); });
   if (isMarked && info.vectorBytes >= 16)
-    steps.add<schedule::VectorizeLoopsOp>("", kernel, uint64_t(info.vectorBytes));
+    steps.add<schedule::VectorizeLoopsOp>("", kernel, uint64_t(info.vectorBytes), ValueRange());
   // Packed layers have unrolled what they want unrolled. Sums whose innermost loop runs along the result
   // (windows, products of many matrices) are for the code generator to vectorise: unrolled, it would see no
   // loop.
@@ -222,7 +223,7 @@ static void writeLoops(Writer &out, func::FuncOp payload, const Figures &info, b
     if (auto lanes = forall->getAttrOfType<IntegerAttr>(leaf::lanesAttr)) {
       // Instances that accumulate cannot be vectorised; several of them at once keep the processor busy.
       out.script.note("private copies, unrolled");
-      steps.add<schedule::UnrollInnermostOp>("", kernel, uint64_t(2 * lanes.getInt()));
+      steps.add<schedule::UnrollInnermostOp>("", kernel, uint64_t(2 * lanes.getInt()), ValueRange());
       break;
     }
 }
@@ -268,7 +269,7 @@ schedule::Script cpu::writeDefaultSchedule(func::FuncOp payload, const Figures &
       out.script.note("reduction in 64 chunks");
       out.payload.add<schedule::ChunkReductionOp>("r" + std::to_string(index),
                                                   Handle<scf::ForallOp>::type(op.getContext()),
-                                                  generic.value(), uint64_t(64));
+                                                  generic.value(), uint64_t(64), ValueRange());
     } else if (op.getNumParallelLoops() > 0 && op.getNumLoops() > 0) {
       unsigned parallel = 0;
       SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();

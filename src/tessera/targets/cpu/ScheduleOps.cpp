@@ -11,6 +11,74 @@
 using namespace tessera;
 using namespace tessera::cpu;
 
+using schedule::NumberReader;
+using schedule::ParsedParams;
+using ParsedHandle = OpAsmParser::UnresolvedOperand;
+
+//===----------------------------------------------------------------------===//
+// Spelling
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseTiles(OpAsmParser &parser, ParsedHandle &target, IntegerAttr &rows,
+                              IntegerAttr &columns, IntegerAttr &blocks, IntegerAttr &unroll,
+                              IntegerAttr &task, IntegerAttr &split, ParsedParams &params) {
+  return failure(parser.parseOperand(target) || schedule::parseNumbers(parser,
+                                                                       {{"rows", rows},
+                                                                        {"columns", columns},
+                                                                        {"blocks", blocks},
+                                                                        {"unroll", unroll},
+                                                                        {"task", task},
+                                                                        {"split", split}},
+                                                                       params));
+}
+
+static void printTiles(OpAsmPrinter &printer, Operation *, Value target, IntegerAttr rows,
+                       IntegerAttr columns, IntegerAttr blocks, IntegerAttr unroll, IntegerAttr task,
+                       IntegerAttr split, OperandRange params) {
+  printer << target;
+  schedule::printNumbers(printer,
+                         {{"rows", rows, 0},
+                          {"columns", columns, 0},
+                          {"blocks", blocks, 0},
+                          {"unroll", unroll, 0},
+                          {"task", task, 0},
+                          {"split", split, 0}},
+                         params);
+}
+
+static ParseResult parsePlaces(OpAsmParser &parser, ParsedHandle &target, IntegerAttr &rows,
+                               IntegerAttr &columns, ParsedParams &params) {
+  return failure(parser.parseOperand(target) ||
+                 schedule::parseNumbers(parser, {{"rows", rows}, {"columns", columns}}, params));
+}
+
+static void printPlaces(OpAsmPrinter &printer, Operation *, Value target, IntegerAttr rows,
+                        IntegerAttr columns, OperandRange params) {
+  printer << target;
+  schedule::printNumbers(printer, {{"rows", rows, 0}, {"columns", columns, 0}}, params);
+}
+
+static ParseResult parseStripTiles(OpAsmParser &parser, ParsedHandle &target, IntegerAttr &rows,
+                                   IntegerAttr &columns, IntegerAttr &blocks, IntegerAttr &unroll,
+                                   IntegerAttr &task, ParsedParams &params) {
+  return failure(
+      parser.parseOperand(target) ||
+      schedule::parseNumbers(
+          parser,
+          {{"rows", rows}, {"columns", columns}, {"blocks", blocks}, {"unroll", unroll}, {"task", task}},
+          params));
+}
+
+static void printStripTiles(OpAsmPrinter &printer, Operation *op, Value target, IntegerAttr rows,
+                            IntegerAttr columns, IntegerAttr blocks, IntegerAttr unroll, IntegerAttr task,
+                            OperandRange params) {
+  printTiles(printer, op, target, rows, columns, blocks, unroll, task, IntegerAttr(), params);
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
 #define GET_OP_CLASSES
 #include "tessera/targets/cpu/ScheduleOps.cpp.inc"
 
@@ -37,8 +105,12 @@ void cpu::registerScheduleOps(DialectRegistry &registry) { registry.addExtension
 DiagnosedSilenceableFailure LowerPackedOp::apply(transform::TransformRewriter &rewriter,
                                                  transform::TransformResults &,
                                                  transform::TransformState &state) {
-  cpu::packed::Tiles tiles{int64_t(getRows()),   int64_t(getColumns()), int64_t(getBlocks()),
-                           int64_t(getUnroll()), int64_t(getTask()),    int64_t(getSplit())};
+  NumberReader numbers(*this, state, getParams());
+  cpu::packed::Tiles tiles{numbers.read("rows", getRows()),     numbers.read("columns", getColumns()),
+                           numbers.read("blocks", getBlocks()), numbers.read("unroll", getUnroll()),
+                           numbers.read("task", getTask()),     numbers.read("split", getSplit())};
+  if (auto diag = numbers.take(); !diag.succeeded())
+    return diag;
   std::optional<cpu::packed::Dot> dot = cpu::packed::parseDot(getDot());
   if (!dot)
     return emitDefiniteFailure()
@@ -57,17 +129,19 @@ DiagnosedSilenceableFailure LowerPackedOp::apply(transform::TransformRewriter &r
   return DiagnosedSilenceableFailure::success();
 }
 
-void LowerPackedOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  transform::consumesHandle(getTargetMutable(), effects);
-  transform::modifiesPayload(effects);
-}
-
 DiagnosedSilenceableFailure LowerSeparableOp::apply(transform::TransformRewriter &rewriter,
                                                     transform::TransformResults &,
                                                     transform::TransformState &state) {
-  cpu::packed::Tiles first{int64_t(getFirstRows()), int64_t(getFirstColumns())},
-      second{int64_t(getRows()), int64_t(getColumns()), int64_t(getBlocks()), int64_t(getUnroll()),
-             int64_t(getTask())};
+  NumberReader firstNumbers(*this, state, getFirstParams()), numbers(*this, state, getParams());
+  cpu::packed::Tiles first{firstNumbers.read("rows", getFirstRows()),
+                           firstNumbers.read("columns", getFirstColumns())},
+      second{numbers.read("rows", getRows()), numbers.read("columns", getColumns()),
+             numbers.read("blocks", getBlocks()), numbers.read("unroll", getUnroll()),
+             numbers.read("task", getTask())};
+  if (auto diag = firstNumbers.take(); !diag.succeeded())
+    return diag;
+  if (auto diag = numbers.take(); !diag.succeeded())
+    return diag;
   SmallVector<Operation *> ones = llvm::to_vector(state.getPayloadOps(getFirst())),
                            others = llvm::to_vector(state.getPayloadOps(getSecond()));
   auto depthwise = ones.size() == 1 ? dyn_cast<cpu::PackedDepthwiseOp>(ones[0]) : cpu::PackedDepthwiseOp();
@@ -82,10 +156,4 @@ DiagnosedSilenceableFailure LowerSeparableOp::apply(transform::TransformRewriter
     return diag;
   }
   return DiagnosedSilenceableFailure::success();
-}
-
-void LowerSeparableOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  transform::consumesHandle(getFirstMutable(), effects);
-  transform::consumesHandle(getSecondMutable(), effects);
-  transform::modifiesPayload(effects);
 }

@@ -2,7 +2,7 @@
 // The CPU's own schedule operations as C++ classes.
 #pragma once
 
-#include "tessera/ir/LLVM.h"
+#include "tessera/transforms/schedule/Numbers.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Transform/IR/TransformDialect.h"

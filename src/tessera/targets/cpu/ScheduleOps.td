@@ -3,14 +3,16 @@
 #ifndef TESSERA_TARGETS_CPU_SCHEDULEOPS_TD
 #define TESSERA_TARGETS_CPU_SCHEDULEOPS_TD
 
+include "tessera/transforms/schedule/Numbers.td"
+
 include "mlir/Dialect/Transform/Interfaces/TransformInterfaces.td"
 include "mlir/Dialect/Transform/IR/TransformDialect.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/IR/OpBase.td"
 
-class CpuScheduleOp<string mnemonic>
-    : Op<Transform_Dialect, "tessera." # mnemonic, [DeclareOpInterfaceMethods<TransformOpInterface>,
-                                                    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+class CpuScheduleOp<string mnemonic, list<Trait> traits = []>
+    : Op<Transform_Dialect, "tessera." # mnemonic, traits # [DeclareOpInterfaceMethods<TransformOpInterface>,
+                                                             MemoryEffectsOpInterface, ConsumesHandles, TakesNumbers]> {
   let cppNamespace = "::tessera::cpu";
 }
 
@@ -41,13 +43,14 @@ def LowerPackedOp : CpuScheduleOp<"lower_packed"> {
   }];
   let arguments = (ins TransformHandleTypeInterface:$target, DefaultValuedAttr<I64Attr, "0">:$rows, DefaultValuedAttr<I64Attr, "0">:$columns,
                        DefaultValuedAttr<I64Attr, "0">:$blocks, DefaultValuedAttr<I64Attr, "0">:$unroll, DefaultValuedAttr<I64Attr, "0">:$task,
-                       DefaultValuedAttr<I64Attr, "0">:$split, DefaultValuedAttr<StrAttr, "\"plain\"">:$dot);
+                       DefaultValuedAttr<I64Attr, "0">:$split, DefaultValuedAttr<StrAttr, "\"plain\"">:$dot,
+                       NumberParams:$params);
   let results = (outs);
-  let assemblyFormat = [{$target (`rows` $rows^)? (`columns` $columns^)? (`blocks` $blocks^)? (`unroll` $unroll^)? (`task` $task^)? (`split` $split^)?
-                         (`dot` $dot^)? attr-dict `:` type($target)}];
+  let assemblyFormat = [{custom<Tiles>($target, $rows, $columns, $blocks, $unroll, $task, $split, $params) (`dot` $dot^)? attr-dict `:`
+                         type($target)}];
 }
 
-def LowerSeparableOp : CpuScheduleOp<"lower_separable"> {
+def LowerSeparableOp : CpuScheduleOp<"lower_separable", [AttrSizedOperandSegments]> {
   let summary = "turn a depthwise layer and the pointwise one behind it into tasks of strips";
   let description = [{
     A task computes `task` rows of the depthwise layer for all channels into memory of its own, with what follows element by element, and multiplies them by
@@ -69,11 +72,12 @@ def LowerSeparableOp : CpuScheduleOp<"lower_separable"> {
     ```
   }];
   let arguments = (ins TransformHandleTypeInterface:$first, DefaultValuedAttr<I64Attr, "0">:$first_rows, DefaultValuedAttr<I64Attr, "0">:$first_columns,
-                       TransformHandleTypeInterface:$second, DefaultValuedAttr<I64Attr, "0">:$rows, DefaultValuedAttr<I64Attr, "0">:$columns,
-                       DefaultValuedAttr<I64Attr, "0">:$blocks, DefaultValuedAttr<I64Attr, "0">:$unroll, DefaultValuedAttr<I64Attr, "0">:$task);
+                       NumberParams:$first_params, TransformHandleTypeInterface:$second, DefaultValuedAttr<I64Attr, "0">:$rows, DefaultValuedAttr<I64Attr, "0">:$columns,
+                       DefaultValuedAttr<I64Attr, "0">:$blocks, DefaultValuedAttr<I64Attr, "0">:$unroll, DefaultValuedAttr<I64Attr, "0">:$task,
+                       NumberParams:$params);
   let results = (outs);
-  let assemblyFormat = [{$first (`rows` $first_rows^)? (`columns` $first_columns^)? `into` $second (`rows` $rows^)? (`columns` $columns^)?
-                         (`blocks` $blocks^)? (`unroll` $unroll^)? (`task` $task^)? attr-dict `:` type($first) `,` type($second)}];
+  let assemblyFormat = [{custom<Places>($first, $first_rows, $first_columns, $first_params) `into`
+                         custom<StripTiles>($second, $rows, $columns, $blocks, $unroll, $task, $params) attr-dict `:` type($first) `,` type($second)}];
 }
 
 #endif

@@ -107,7 +107,7 @@ private:
     record<FuseNodesOp>("'" + Twine(into) + "' " + (reduces ? "reduces" : "reads only its own element of") +
                             " what '" + from + "' makes",
                         from, into, fused->getName(), UnitAttr(),
-                        rewriter.getF64FloatAttr(FuseOptions().maxRecompute));
+                        rewriter.getF64FloatAttr(FuseOptions().maxRecompute), ValueRange());
     return *fused;
   }
 
@@ -126,7 +126,7 @@ private:
     record<FuseNodesOp>("computing '" + Twine(from) + "' again adds " + Twine(int64_t(*cost)) +
                             " operations to an instance of '" + into + "'",
                         from, into, fused->getName(), rewriter.getUnitAttr(),
-                        rewriter.getF64FloatAttr(options.maxRecompute));
+                        rewriter.getF64FloatAttr(options.maxRecompute), ValueRange());
     return *fused;
   }
 

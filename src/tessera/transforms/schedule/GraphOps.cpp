@@ -13,6 +13,66 @@ using namespace tessera::dfg;
 using namespace tessera::schedule;
 using graph::Refusal;
 
+//===----------------------------------------------------------------------===//
+// Spelling
+//===----------------------------------------------------------------------===//
+
+using ParsedHandle = OpAsmParser::UnresolvedOperand;
+
+static ParseResult parseConsumerAndCost(OpAsmParser &parser, ParsedHandle &consumer, ParsedParams &params) {
+  if (parser.parseOperand(consumer))
+    return failure();
+  if (failed(parser.parseOptionalKeyword("max_cost")))
+    return success();
+  return parser.parseOperand(params.emplace_back());
+}
+
+static void printConsumerAndCost(OpAsmPrinter &printer, Operation *, Value consumer, OperandRange params) {
+  printer << consumer;
+  if (!params.empty())
+    printer << " max_cost " << params.front();
+}
+
+static ParseResult parseHandleAndDims(OpAsmParser &parser, ParsedHandle &target, DenseI64ArrayAttr &dims,
+                                      ParsedParams &params) {
+  if (parser.parseOperand(target))
+    return failure();
+  return failed(parser.parseOptionalKeyword("dims")) ? ParseResult(success())
+                                                     : parseNumberList(parser, dims, params);
+}
+
+static void printHandleAndDims(OpAsmPrinter &printer, Operation *op, Value target, DenseI64ArrayAttr dims,
+                               OperandRange params) {
+  printer << target;
+  if (!dims)
+    return;
+  printer << " dims ";
+  printNumberList(printer, op, dims, params);
+}
+
+static ParseResult parsePortAndChunks(OpAsmParser &parser, ParsedHandle &target, IntegerAttr &port,
+                                      IntegerAttr &chunks, ParsedParams &params) {
+  return failure(parser.parseOperand(target) ||
+                 parseNumbers(parser, {{"port", port}, {"chunks", chunks}}, params));
+}
+
+static void printPortAndChunks(OpAsmPrinter &printer, Operation *, Value target, IntegerAttr port,
+                               IntegerAttr chunks, OperandRange params) {
+  printer << target;
+  printNumbers(printer, {{"port", port}, {"chunks", chunks, 8}}, params);
+}
+
+static ParseResult parseLoopAndFactor(OpAsmParser &parser, ParsedHandle &loop, IntegerAttr &factor,
+                                      ParsedParams &params) {
+  return failure(parser.parseOperand(loop) || parseNumbers(parser, {{"factor", factor}}, params));
+}
+
+static void printLoopAndFactor(OpAsmPrinter &printer, Operation *, Value loop, IntegerAttr factor,
+                               OperandRange params) {
+  printer << loop;
+  printNumbers(printer, {{"factor", factor, 0}}, params);
+}
+
 #define GET_OP_CLASSES
 #include "tessera/transforms/schedule/GraphOps.cpp.inc"
 
@@ -206,6 +266,11 @@ Diagnosed OutlineOp::apply(transform::TransformRewriter &rewriter, transform::Tr
 Diagnosed FuseNodesOp::apply(transform::TransformRewriter &rewriter, transform::TransformResults &results,
                              transform::TransformState &state) {
   graph::FuseOptions options{getRecompute(), getMaxCost().convertToDouble()};
+  NumberReader numbers(*this, state, getParams());
+  if (!getParams().empty())
+    options.maxRecompute = double(numbers.read("max_cost", ShapedType::kDynamic, 0));
+  if (Diagnosed diag = numbers.take(); !diag.succeeded())
+    return diag;
   return fusePair<NodeOp>(*this, state, getProducer(), getConsumer(), results, getFused(),
                           [&](NodeOp from, NodeOp into, Refusal &no) {
                             return graph::fuseProducer(rewriter, from, into, options, no);
@@ -235,8 +300,12 @@ Diagnosed FuseLoopsOp::apply(transform::TransformRewriter &rewriter, transform::
 Diagnosed TileGridOp::apply(transform::TransformRewriter &rewriter, transform::TransformResults &results,
                             transform::TransformState &state) {
   SmallVector<Operation *> groups, leaves;
+  NumberReader numbers(*this, state, getParams());
+  SmallVector<int64_t> sizes = numbers.read("sizes", getSizes());
+  if (Diagnosed diag = numbers.take(); !diag.succeeded())
+    return diag;
   Diagnosed diag = forEach<NodeOp>(*this, state, getTarget(), [&](NodeOp node, Refusal &no) -> LogicalResult {
-    FailureOr<graph::TiledNode> tiled = graph::tileGrid(rewriter, node, getSizes(), no);
+    FailureOr<graph::TiledNode> tiled = graph::tileGrid(rewriter, node, sizes, no);
     if (failed(tiled))
       return failure();
     groups.push_back(tiled->group);
@@ -253,8 +322,12 @@ Diagnosed TileGridOp::apply(transform::TransformRewriter &rewriter, transform::T
 Diagnosed SplitGridOp::apply(transform::TransformRewriter &rewriter, transform::TransformResults &results,
                              transform::TransformState &state) {
   SmallVector<Operation *> first, second, combine;
+  NumberReader numbers(*this, state, getParams());
+  int64_t at = numbers.read("at", getAt()), dim = numbers.read("dim", getDim());
+  if (Diagnosed diag = numbers.take(); !diag.succeeded())
+    return diag;
   Diagnosed diag = forEach<NodeOp>(*this, state, getTarget(), [&](NodeOp node, Refusal &no) -> LogicalResult {
-    FailureOr<graph::SplitNode> split = graph::splitGrid(rewriter, node, getDim(), getAt(), no);
+    FailureOr<graph::SplitNode> split = graph::splitGrid(rewriter, node, dim, at, no);
     if (failed(split))
       return failure();
     first.push_back(split->first);
@@ -272,17 +345,20 @@ Diagnosed SplitGridOp::apply(transform::TransformRewriter &rewriter, transform::
 
 Diagnosed SequentialiseOp::apply(transform::TransformRewriter &rewriter, transform::TransformResults &results,
                                  transform::TransformState &state) {
-  ArrayRef<int64_t> dims = getDims().value_or(ArrayRef<int64_t>());
+  NumberReader numbers(*this, state, getParams());
+  SmallVector<int64_t> dims = numbers.read("dims", getDims().value_or(ArrayRef<int64_t>()));
+  if (Diagnosed diag = numbers.take(); !diag.succeeded())
+    return diag;
   return forEachLeaf(*this, state, getTarget(), results, getLeaf(), [&](NodeOp node, Refusal &no) {
     return graph::sequentialise(rewriter, node, dims, no);
   });
 }
 
 // Privatises one port or the scratch memory of a leaf.
-static LogicalResult privatiseOne(PrivatiseOp op, RewriterBase &rewriter, NodeOp node,
-                                  SmallVectorImpl<Operation *> &nodes, SmallVectorImpl<Operation *> &merges,
-                                  Refusal &no) {
-  if (!op.getPort()) {
+static LogicalResult privatiseOne(RewriterBase &rewriter, NodeOp node, std::optional<int64_t> given,
+                                  int64_t chunks, SmallVectorImpl<Operation *> &nodes,
+                                  SmallVectorImpl<Operation *> &merges, Refusal &no) {
+  if (!given) {
     SmallVector<ScratchOp> found;
     node.getBody().walk([&](ScratchOp scratch) { found.push_back(scratch); });
     if (found.empty())
@@ -294,10 +370,9 @@ static LogicalResult privatiseOne(PrivatiseOp op, RewriterBase &rewriter, NodeOp
     nodes.push_back(node);
     return success();
   }
-  int64_t port = *op.getPort();
+  int64_t port = *given;
   if (port >= 0 && port < int64_t(node.getInputs().size()) && node.getPort(port).getMode() == PortMode::Acc) {
-    FailureOr<graph::PrivatisedNode> both =
-        graph::privatiseAccumulator(rewriter, node, port, op.getChunks(), no);
+    FailureOr<graph::PrivatisedNode> both = graph::privatiseAccumulator(rewriter, node, port, chunks, no);
     if (failed(both))
       return failure();
     nodes.push_back(both->node);
@@ -314,8 +389,15 @@ static LogicalResult privatiseOne(PrivatiseOp op, RewriterBase &rewriter, NodeOp
 Diagnosed PrivatiseOp::apply(transform::TransformRewriter &rewriter, transform::TransformResults &results,
                              transform::TransformState &state) {
   SmallVector<Operation *> nodes, merges;
+  NumberReader numbers(*this, state, getParams());
+  std::optional<int64_t> port;
+  if (getPort())
+    port = numbers.read("port", *getPort());
+  int64_t chunks = numbers.read("chunks", getChunks());
+  if (Diagnosed diag = numbers.take(); !diag.succeeded())
+    return diag;
   Diagnosed diag = forEach<NodeOp>(*this, state, getTarget(), [&](NodeOp node, Refusal &no) {
-    return privatiseOne(*this, rewriter, node, nodes, merges, no);
+    return privatiseOne(rewriter, node, port, chunks, nodes, merges, no);
   });
   if (!diag.succeeded())
     return diag;
@@ -326,15 +408,23 @@ Diagnosed PrivatiseOp::apply(transform::TransformRewriter &rewriter, transform::
 
 Diagnosed UnrollLoopOp::apply(transform::TransformRewriter &rewriter, transform::TransformResults &,
                               transform::TransformState &state) {
+  NumberReader numbers(*this, state, getParams());
+  int64_t factor = numbers.read("factor", getFactor());
+  if (Diagnosed diag = numbers.take(); !diag.succeeded())
+    return diag;
   return forEach<scf::ForOp>(*this, state, getLoop(), [&](scf::ForOp loop, Refusal &no) {
-    return graph::unrollLoop(rewriter, loop, getFactor(), no);
+    return graph::unrollLoop(rewriter, loop, factor, no);
   });
 }
 
 Diagnosed UnrollGridOp::apply(transform::TransformRewriter &rewriter, transform::TransformResults &results,
                               transform::TransformState &state) {
+  NumberReader numbers(*this, state, getParams());
+  int64_t factor = numbers.read("by", getFactor()), dim = numbers.read("dim", getDim());
+  if (Diagnosed diag = numbers.take(); !diag.succeeded())
+    return diag;
   return forEachLeaf(*this, state, getTarget(), results, getLeaf(), [&](NodeOp node, Refusal &no) {
-    return graph::unrollGrid(rewriter, node, getDim(), getFactor(), no);
+    return graph::unrollGrid(rewriter, node, dim, factor, no);
   });
 }
 

@@ -3,6 +3,8 @@
 #ifndef TESSERA_TRANSFORMS_SCHEDULE_GRAPHOPS_TD
 #define TESSERA_TRANSFORMS_SCHEDULE_GRAPHOPS_TD
 
+include "tessera/transforms/schedule/Numbers.td"
+
 include "mlir/Dialect/Transform/Interfaces/TransformInterfaces.td"
 include "mlir/Dialect/Transform/IR/TransformDialect.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -15,8 +17,8 @@ class GraphScheduleOp<string mnemonic, list<Trait> traits = []>
 }
 
 // Consumes its handles and produces new ones.
-class GraphRewriteOp<string mnemonic>
-    : GraphScheduleOp<mnemonic, [FunctionalStyleTransformOpTrait, ReportTrackingListenerFailuresOpTrait]>;
+class GraphRewriteOp<string mnemonic, list<Trait> traits = []>
+    : GraphScheduleOp<mnemonic, traits # [ConsumesHandles, ReportTrackingListenerFailuresOpTrait]>;
 
 def MatchNodeOp : GraphScheduleOp<"match_node", [NavigationTransformOpTrait]> {
   let summary = "find nodes by name, or all leaves";
@@ -91,7 +93,7 @@ def FuseNodesOp : GraphRewriteOp<"fuse_nodes"> {
   let description = [{
     Through `each` edges between equal grids, for free. With `recompute`, also where the consumer reads other elements
     than its own: the producer's body is copied to each place that reads one, as long as that adds at most `max_cost`
-    operations to an instance; the producer stays for its other users.
+    operations to an instance; the producer stays for its other users. `max_cost %p` takes that from a parameter.
 
     Before:
     ```mlir
@@ -104,9 +106,10 @@ def FuseNodesOp : GraphRewriteOp<"fuse_nodes"> {
     ```
   }];
   let arguments = (ins TransformHandleTypeInterface:$producer, TransformHandleTypeInterface:$consumer,
-                       UnitAttr:$recompute, DefaultValuedAttr<F64Attr, "256.0">:$max_cost);
+                       UnitAttr:$recompute, DefaultValuedAttr<F64Attr, "256.0">:$max_cost,
+                       NumberParams:$params);
   let results = (outs TransformHandleTypeInterface:$fused);
-  let assemblyFormat = "$producer `into` $consumer attr-dict `:` functional-type(operands, $fused)";
+  let assemblyFormat = "$producer `into` custom<ConsumerAndCost>($consumer, $params) attr-dict `:` functional-type(operands, $fused)";
 }
 
 def FuseSiblingsOp : GraphRewriteOp<"fuse_siblings"> {
@@ -127,7 +130,7 @@ def FuseSiblingsOp : GraphRewriteOp<"fuse_siblings"> {
   let assemblyFormat = "$first `,` $second attr-dict `:` functional-type(operands, $fused)";
 }
 
-def TileGridOp : GraphRewriteOp<"tile_grid"> {
+def TileGridOp : GraphRewriteOp<"tile_grid", [TakesNumbers]> {
   let summary = "make a leaf a group of tiles";
   let description = [{
     Size 0 leaves a dimension in one piece. Gathered results need sizes that divide the extents; otherwise the last
@@ -146,12 +149,12 @@ def TileGridOp : GraphRewriteOp<"tile_grid"> {
     }
     ```
   }];
-  let arguments = (ins TransformHandleTypeInterface:$target, DenseI64ArrayAttr:$sizes);
+  let arguments = (ins TransformHandleTypeInterface:$target, DenseI64ArrayAttr:$sizes, NumberParams:$params);
   let results = (outs TransformHandleTypeInterface:$group, TransformHandleTypeInterface:$leaf);
-  let assemblyFormat = "$target `sizes` $sizes attr-dict `:` functional-type($target, results)";
+  let assemblyFormat = "$target `sizes` custom<NumberList>($sizes, $params) attr-dict `:` functional-type($target, results)";
 }
 
-def SplitGridOp : GraphRewriteOp<"split_grid"> {
+def SplitGridOp : GraphRewriteOp<"split_grid", [TakesNumbers]> {
   let summary = "split a node into two over parts of one grid dimension";
   let description = [{
     Reductions are combined by a third node; memory goes through the first to the second.
@@ -167,13 +170,14 @@ def SplitGridOp : GraphRewriteOp<"split_grid"> {
     %s = dfg.node @sum_combine (%p = %a : f32, %q = %b : f32) -> f32 {…}
     ```
   }];
-  let arguments = (ins TransformHandleTypeInterface:$target, I64Attr:$at, DefaultValuedAttr<I64Attr, "0">:$dim);
+  let arguments = (ins TransformHandleTypeInterface:$target, I64Attr:$at, DefaultValuedAttr<I64Attr, "0">:$dim,
+                       NumberParams:$params);
   let results = (outs TransformHandleTypeInterface:$first, TransformHandleTypeInterface:$second,
                       TransformHandleTypeInterface:$combine);
-  let assemblyFormat = "$target `at` $at attr-dict `:` functional-type($target, results)";
+  let assemblyFormat = "$target `at` custom<NumberAndDim>($at, $dim, $params) attr-dict `:` functional-type($target, results)";
 }
 
-def SequentialiseOp : GraphRewriteOp<"sequentialise"> {
+def SequentialiseOp : GraphRewriteOp<"sequentialise", [TakesNumbers]> {
   let summary = "turn grid dimensions into loops inside the leaf";
   let description = [{
     All dimensions, or those in `dims`.
@@ -190,12 +194,13 @@ def SequentialiseOp : GraphRewriteOp<"sequentialise"> {
     }
     ```
   }];
-  let arguments = (ins TransformHandleTypeInterface:$target, OptionalAttr<DenseI64ArrayAttr>:$dims);
+  let arguments = (ins TransformHandleTypeInterface:$target, OptionalAttr<DenseI64ArrayAttr>:$dims,
+                       NumberParams:$params);
   let results = (outs TransformHandleTypeInterface:$leaf);
-  let assemblyFormat = "$target (`dims` $dims^)? attr-dict `:` functional-type($target, $leaf)";
+  let assemblyFormat = "custom<HandleAndDims>($target, $dims, $params) attr-dict `:` functional-type($target, $leaf)";
 }
 
-def PrivatiseOp : GraphRewriteOp<"privatise"> {
+def PrivatiseOp : GraphRewriteOp<"privatise", [TakesNumbers]> {
   let summary = "give instances memory of their own";
   let description = [{
     Without a port: the leaf's scratch memory becomes local to each instance, when each writes it before reading.
@@ -206,7 +211,7 @@ def PrivatiseOp : GraphRewriteOp<"privatise"> {
     ```mlir
     %h1 = dfg.node @count grid(%i = %n) (…, acc<addi> %b = %h0 : memref<256xi32>) {…}
     ```
-    After `%n, %m = transform.tessera.privatise %count port 1 {chunks = 8}`:
+    After `%n, %m = transform.tessera.privatise %count port 1 chunks 8`:
     ```mlir
     %p0 = dfg.buffer() fill(%zero : i32) : memref<8x256xi32>
     %p1 = dfg.node @count grid(%c = %c8) (…, inout %b = %p0 : memref<8x256xi32>) {…}
@@ -214,15 +219,15 @@ def PrivatiseOp : GraphRewriteOp<"privatise"> {
     ```
   }];
   let arguments = (ins TransformHandleTypeInterface:$target, OptionalAttr<I64Attr>:$port,
-                       DefaultValuedAttr<I64Attr, "8">:$chunks);
+                       DefaultValuedAttr<I64Attr, "8">:$chunks, NumberParams:$params);
   let results = (outs TransformHandleTypeInterface:$node, TransformHandleTypeInterface:$merge);
-  let assemblyFormat = "$target (`port` $port^)? attr-dict `:` functional-type($target, results)";
+  let assemblyFormat = "custom<PortAndChunks>($target, $port, $chunks, $params) attr-dict `:` functional-type($target, results)";
 }
 
-def UnrollLoopOp : GraphRewriteOp<"unroll_loop"> {
+def UnrollLoopOp : GraphRewriteOp<"unroll_loop", [TakesNumbers]> {
   let summary = "unroll a loop inside a leaf by a factor, or fully";
   let description = [{
-    The loop is an `scf.for`, found with `transform.structured.match`. Without a factor it is unrolled fully.
+    The loop is an `scf.for`, found with `transform.structured.match`. Without `factor 4` it is unrolled fully.
 
     Before:
     ```mlir
@@ -234,11 +239,12 @@ def UnrollLoopOp : GraphRewriteOp<"unroll_loop"> {
     %s = f(%b0, %c1)
     ```
   }];
-  let arguments = (ins TransformHandleTypeInterface:$loop, DefaultValuedAttr<I64Attr, "0">:$factor);
-  let assemblyFormat = "$loop attr-dict `:` type($loop)";
+  let arguments = (ins TransformHandleTypeInterface:$loop, DefaultValuedAttr<I64Attr, "0">:$factor,
+                       NumberParams:$params);
+  let assemblyFormat = "custom<LoopAndFactor>($loop, $factor, $params) attr-dict `:` type($loop)";
 }
 
-def UnrollGridOp : GraphRewriteOp<"unroll_grid"> {
+def UnrollGridOp : GraphRewriteOp<"unroll_grid", [TakesNumbers]> {
   let summary = "let one instance do the work of several neighbours along a grid dimension";
   let description = [{
     Before:
@@ -254,9 +260,10 @@ def UnrollGridOp : GraphRewriteOp<"unroll_grid"> {
     }
     ```
   }];
-  let arguments = (ins TransformHandleTypeInterface:$target, I64Attr:$factor, DefaultValuedAttr<I64Attr, "0">:$dim);
+  let arguments = (ins TransformHandleTypeInterface:$target, I64Attr:$factor, DefaultValuedAttr<I64Attr, "0">:$dim,
+                       NumberParams:$params);
   let results = (outs TransformHandleTypeInterface:$leaf);
-  let assemblyFormat = "$target `by` $factor attr-dict `:` functional-type($target, $leaf)";
+  let assemblyFormat = "$target `by` custom<NumberAndDim>($factor, $dim, $params) attr-dict `:` functional-type($target, $leaf)";
 }
 
 def FuseLoopsOp : GraphRewriteOp<"fuse_loops"> {

@@ -11,6 +11,18 @@
 using namespace tessera;
 using namespace tessera::schedule;
 
+static ParseResult parseKernelAndLimits(OpAsmParser &parser, OpAsmParser::UnresolvedOperand &kernel,
+                                        IntegerAttr &maxTrip, IntegerAttr &maxOps, ParsedParams &params) {
+  return failure(parser.parseOperand(kernel) ||
+                 parseNumbers(parser, {{"max_trip", maxTrip}, {"max_ops", maxOps}}, params));
+}
+
+static void printKernelAndLimits(OpAsmPrinter &printer, Operation *, Value kernel, IntegerAttr maxTrip,
+                                 IntegerAttr maxOps, OperandRange params) {
+  printer << kernel;
+  printNumbers(printer, {{"max_trip", maxTrip, 16}, {"max_ops", maxOps, 2048}}, params);
+}
+
 #define GET_OP_CLASSES
 #include "tessera/transforms/schedule/LeafOps.cpp.inc"
 
@@ -40,9 +52,13 @@ applyToGenerics(OpTy op, transform::TransformRewriter &rewriter, transform::Tran
 DiagnosedSilenceableFailure ChunkReductionOp::apply(transform::TransformRewriter &rewriter,
                                                     transform::TransformResults &results,
                                                     transform::TransformState &state) {
+  NumberReader numbers(*this, state, getParams());
+  int64_t chunks = numbers.read("chunks", getChunks());
+  if (auto diag = numbers.take(); !diag.succeeded())
+    return diag;
   return applyToGenerics(*this, rewriter, results, state, "split the reduction",
                          [&](linalg::GenericOp g, std::string &why) -> FailureOr<Operation *> {
-                           FailureOr<scf::ForallOp> f = leaf::chunkReduction(rewriter, g, getChunks(), why);
+                           FailureOr<scf::ForallOp> f = leaf::chunkReduction(rewriter, g, chunks, why);
                            if (failed(f))
                              return failure();
                            return f->getOperation();
@@ -85,18 +101,22 @@ DiagnosedSilenceableFailure PeelRestOp::apply(transform::TransformRewriter &rewr
 DiagnosedSilenceableFailure VectorizeInstancesOp::apply(transform::TransformRewriter &rewriter,
                                                         transform::TransformResults &,
                                                         transform::TransformState &state) {
+  NumberReader numbers(*this, state, getParams());
+  int64_t lanes = numbers.read("lanes", getLanes(), 2);
+  if (auto diag = numbers.take(); !diag.succeeded())
+    return diag;
   SmallVector<linalg::GenericOp> rows;
   for (Operation *payload : state.getPayloadOps(getTarget()))
     payload->walk([&](linalg::GenericOp op) {
       SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-      if (!ranges.empty() && ranges.back() == int64_t(getLanes()) &&
+      if (!ranges.empty() && ranges.back() == lanes &&
           llvm::all_of(ArrayRef(ranges).drop_back(), [](int64_t r) { return r == 1; }))
         rows.push_back(op);
     });
   for (linalg::GenericOp row : rows) {
     Location loc = row.getLoc();
     std::string why;
-    if (failed(leaf::vectorizeInstances(rewriter, row, getLanes(), why))) {
+    if (failed(leaf::vectorizeInstances(rewriter, row, lanes, why))) {
       auto diag = emitSilenceableError() << "cannot put instances into lanes: " << why;
       diag.attachNote(loc) << "payload op";
       return diag;
@@ -107,12 +127,17 @@ DiagnosedSilenceableFailure VectorizeInstancesOp::apply(transform::TransformRewr
 
 void VectorizeInstancesOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   transform::onlyReadsHandle(getTargetMutable(), effects);
+  transform::onlyReadsHandle(getParamsMutable(), effects);
   transform::modifiesPayload(effects);
 }
 
 DiagnosedSilenceableFailure VectorizeLoopsOp::apply(transform::TransformRewriter &rewriter,
                                                     transform::TransformResults &,
                                                     transform::TransformState &state) {
+  NumberReader numbers(*this, state, getParams());
+  int64_t bytes = numbers.read("bytes", getBytes(), 8);
+  if (auto diag = numbers.take(); !diag.succeeded())
+    return diag;
   for (Operation *payload : state.getPayloadOps(getTarget())) {
     SmallVector<scf::ForOp> loops;
     payload->walk([&](scf::ForOp loop) {
@@ -120,39 +145,50 @@ DiagnosedSilenceableFailure VectorizeLoopsOp::apply(transform::TransformRewriter
         loops.push_back(loop);
     });
     for (scf::ForOp loop : loops)
-      (void)leaf::vectorizeLoop(rewriter, loop, getBytes());
+      (void)leaf::vectorizeLoop(rewriter, loop, bytes);
   }
   return DiagnosedSilenceableFailure::success();
 }
 
 void VectorizeLoopsOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   transform::onlyReadsHandle(getTargetMutable(), effects);
+  transform::onlyReadsHandle(getParamsMutable(), effects);
   transform::modifiesPayload(effects);
 }
 
 DiagnosedSilenceableFailure UnrollConstantLoopsOp::apply(transform::TransformRewriter &,
                                                          transform::TransformResults &,
                                                          transform::TransformState &state) {
+  NumberReader numbers(*this, state, getParams());
+  int64_t maxTrip = numbers.read("max_trip", getMaxTrip()), maxOps = numbers.read("max_ops", getMaxOps());
+  if (auto diag = numbers.take(); !diag.succeeded())
+    return diag;
   for (Operation *payload : state.getPayloadOps(getTarget()))
-    leaf::unrollConstantLoops(payload, getMaxTrip(), getMaxOps());
+    leaf::unrollConstantLoops(payload, maxTrip, maxOps);
   return DiagnosedSilenceableFailure::success();
 }
 
 void UnrollConstantLoopsOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   transform::onlyReadsHandle(getTargetMutable(), effects);
+  transform::onlyReadsHandle(getParamsMutable(), effects);
   transform::modifiesPayload(effects);
 }
 
 DiagnosedSilenceableFailure UnrollInnermostOp::apply(transform::TransformRewriter &,
                                                      transform::TransformResults &,
                                                      transform::TransformState &state) {
+  NumberReader numbers(*this, state, getParams());
+  int64_t factor = numbers.read("by", getFactor(), 2);
+  if (auto diag = numbers.take(); !diag.succeeded())
+    return diag;
   for (Operation *payload : state.getPayloadOps(getTarget()))
-    leaf::unrollInnermostLoops(payload, getFactor());
+    leaf::unrollInnermostLoops(payload, factor);
   return DiagnosedSilenceableFailure::success();
 }
 
 void UnrollInnermostOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   transform::onlyReadsHandle(getTargetMutable(), effects);
+  transform::onlyReadsHandle(getParamsMutable(), effects);
   transform::modifiesPayload(effects);
 }
 

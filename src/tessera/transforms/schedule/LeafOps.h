@@ -2,7 +2,7 @@
 // The schedule operations on payloads and kernels as C++ classes.
 #pragma once
 
-#include "tessera/ir/LLVM.h"
+#include "tessera/transforms/schedule/Numbers.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Transform/IR/TransformDialect.h"

@@ -3,6 +3,8 @@
 #ifndef TESSERA_TRANSFORMS_SCHEDULE_LEAFOPS_TD
 #define TESSERA_TRANSFORMS_SCHEDULE_LEAFOPS_TD
 
+include "tessera/transforms/schedule/Numbers.td"
+
 include "mlir/Dialect/Transform/Interfaces/TransformInterfaces.td"
 include "mlir/Dialect/Transform/IR/TransformDialect.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -16,11 +18,12 @@ class LeafScheduleOp<string mnemonic, list<Trait> traits = []>
 
 // Consumes its handles and produces new ones.
 class LeafRewriteOp<string mnemonic>
-    : LeafScheduleOp<mnemonic, [MemoryEffectsOpInterface, FunctionalStyleTransformOpTrait,
-                                ReportTrackingListenerFailuresOpTrait]>;
+    : LeafScheduleOp<mnemonic, [MemoryEffectsOpInterface, ConsumesHandles, ReportTrackingListenerFailuresOpTrait,
+                                TakesNumbers]>;
 
 // Changes what is below its handle, which stays.
-class LeafChangeOp<string mnemonic> : LeafScheduleOp<mnemonic, [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]>;
+class LeafChangeOp<string mnemonic>
+    : LeafScheduleOp<mnemonic, [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, TakesNumbers]>;
 
 def ChunkReductionOp : LeafRewriteOp<"chunk_reduction"> {
   let summary = "split a full reduction into chunks that run in parallel";
@@ -40,9 +43,9 @@ def ChunkReductionOp : LeafRewriteOp<"chunk_reduction"> {
     %r = linalg.generic {iterator_types = ["reduction"]} ins(%p : tensor<64xf32>) outs(%zero : tensor<f32>) {…}
     ```
   }];
-  let arguments = (ins TransformHandleTypeInterface:$target, I64Attr:$chunks);
+  let arguments = (ins TransformHandleTypeInterface:$target, I64Attr:$chunks, NumberParams:$params);
   let results = (outs TransformHandleTypeInterface:$forall);
-  let assemblyFormat = "$target `chunks` $chunks attr-dict `:` functional-type($target, $forall)";
+  let assemblyFormat = "$target `chunks` custom<OneNumber>($chunks, $params) attr-dict `:` functional-type($target, $forall)";
 }
 
 def RaiseReductionOp : LeafRewriteOp<"raise_reduction"> {
@@ -90,9 +93,9 @@ def VectorizeInstancesOp : LeafChangeOp<"vectorize_instances"> {
     vector.transfer_write %n, %t[…]
     ```
   }];
-  let arguments = (ins TransformHandleTypeInterface:$target, ConfinedAttr<I64Attr, [IntMinValue<2>]>:$lanes);
+  let arguments = (ins TransformHandleTypeInterface:$target, NumberFrom<2>:$lanes, NumberParams:$params);
   let results = (outs);
-  let assemblyFormat = "$target `lanes` $lanes attr-dict `:` type($target)";
+  let assemblyFormat = "$target `lanes` custom<OneNumber>($lanes, $params) attr-dict `:` type($target)";
 }
 
 def VectorizeLoopsOp : LeafChangeOp<"vectorize_loops"> {
@@ -117,9 +120,9 @@ def VectorizeLoopsOp : LeafChangeOp<"vectorize_loops"> {
     scf.if %rest { … the same under a mask … }
     ```
   }];
-  let arguments = (ins TransformHandleTypeInterface:$target, ConfinedAttr<I64Attr, [IntMinValue<8>]>:$bytes);
+  let arguments = (ins TransformHandleTypeInterface:$target, NumberFrom<8>:$bytes, NumberParams:$params);
   let results = (outs);
-  let assemblyFormat = "$target `bytes` $bytes attr-dict `:` type($target)";
+  let assemblyFormat = "$target `bytes` custom<OneNumber>($bytes, $params) attr-dict `:` type($target)";
 }
 
 def PeelRestOp : LeafRewriteOp<"peel_rest"> {
@@ -160,9 +163,10 @@ def UnrollConstantLoopsOp : LeafChangeOp<"unroll_constant_loops"> {
     ```
   }];
   let arguments = (ins TransformHandleTypeInterface:$target, DefaultValuedAttr<I64Attr, "16">:$max_trip,
-                       DefaultValuedAttr<I64Attr, "2048">:$max_ops);
+                       DefaultValuedAttr<I64Attr, "2048">:$max_ops, NumberParams:$params);
   let results = (outs);
-  let assemblyFormat = "$target attr-dict `:` type($target)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$target), [{ build($_builder, $_state, target, 16, 2048, {}); }]>];
+  let assemblyFormat = "custom<KernelAndLimits>($target, $max_trip, $max_ops, $params) attr-dict `:` type($target)";
 }
 
 def UnrollInnermostOp : LeafChangeOp<"unroll_innermost"> {
@@ -178,9 +182,9 @@ def UnrollInnermostOp : LeafChangeOp<"unroll_innermost"> {
     scf.for %i = %even to %hi step %c1 { use(%i) }
     ```
   }];
-  let arguments = (ins TransformHandleTypeInterface:$target, ConfinedAttr<I64Attr, [IntMinValue<2>]>:$factor);
+  let arguments = (ins TransformHandleTypeInterface:$target, NumberFrom<2>:$factor, NumberParams:$params);
   let results = (outs);
-  let assemblyFormat = "$target `by` $factor attr-dict `:` type($target)";
+  let assemblyFormat = "$target `by` custom<OneNumber>($factor, $params) attr-dict `:` type($target)";
 }
 
 def SplitBordersOp : LeafChangeOp<"split_borders"> {
