@@ -124,7 +124,7 @@ static void attention(NodeContext &c) {
   if (pastValue)
     h.v = c.concat({pastValue, h.v}, 2);
   if (!h.q || !h.k || !h.v || c.bad)
-    return void(c.fail("its shapes do not fit together"));
+    return;
   int64_t heads = c.dim(h.q, 1), keyHeads = c.dim(h.k, 1);
   if (!c.needStatic(h.q, 1, "the number of heads") || !c.needStatic(h.k, 1, "the number of heads"))
     return;
@@ -221,7 +221,7 @@ static void linearAttention(NodeContext &c) {
         k = toHeads(c, c.castTo(c.v(1), c.type(1), f), keyHeads),
         v = toHeads(c, c.castTo(c.v(2), c.type(2), f), keyHeads);
   if (!q || !k || !v || c.bad)
-    return void(c.fail("its shapes do not fit together"));
+    return;
   int64_t tokens = c.dim(q, 2), keySize = c.dim(k, 3), valueSize = c.dim(v, 3), groups = heads / keyHeads;
   if (ShapedType::isDynamic(tokens) || tokens > maxTokens)
     return void(c.fail("expected a static number of tokens, at most " + Twine(maxTokens)));

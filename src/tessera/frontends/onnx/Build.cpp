@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Builders of NodeContext: one for each operation of `nn` that many conversions use.
+#include "tessera/base/Check.h"
 #include "tessera/frontends/onnx/Importer.h"
 
 using namespace tessera;
@@ -140,8 +141,9 @@ Value NodeContext::transpose(Value x, ArrayRef<int64_t> permutation) {
   return identity ? x : one<nn::TransposeOp>(x, permutation);
 }
 Value NodeContext::swapInner(Value x) {
-  if (rank(x) < 2)
-    return fail("expected at least two dimensions, but got " + Twine(rank(x))), Value();
+  if (!x)
+    return {};
+  TESSERA_CHECK(rank(x) >= 2) << "node '" << node.name << "' swaps two of " << rank(x) << " dimensions";
   Ints permutation = range(0, rank(x));
   std::swap(permutation[rank(x) - 1], permutation[rank(x) - 2]);
   return transpose(x, permutation);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The node's side of NodeContext: attributes, inputs, outputs, failures and extents. Builders are in
 // Build.cpp.
+#include "tessera/base/Check.h"
 #include "tessera/frontends/onnx/Importer.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -246,8 +247,7 @@ Ext NodeContext::sub(Ext x, Ext y) {
 Ext NodeContext::floordiv(Ext x, Ext y) {
   if (y.is(1))
     return x;
-  if (y.is(0))
-    return fail("an extent is divided by zero"), Ext(1);
+  TESSERA_CHECK(!y.is(0)) << "an extent of node '" << node.name << "' is divided by zero";
   if (x.isStatic() && y.isStatic())
     return x.size / y.size;
   return Ext(arith::FloorDivSIOp::create(b, loc, index(x), index(y)).getResult());

@@ -222,10 +222,6 @@ static void castAs(NodeContext &c, DataType to) {
 }
 static void cast(NodeContext &c) {
   int64_t to = c.attrInt("to", 0);
-  if (c.opset < 6 && c.hasAttr("to")) {
-    c.fail("is supported from opset 6");
-    return;
-  }
   if (to <= 0 || to > ::tessera::onnx::lastDataType) {
     c.fail("attribute 'to' names no element type: " + Twine(to));
     return;

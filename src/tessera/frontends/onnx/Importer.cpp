@@ -2,6 +2,7 @@
 // See Importer.h. Operators are in the files of their families; here is what every node goes through.
 #include "tessera/frontends/onnx/Importer.h"
 
+#include "tessera/base/Check.h"
 #include "tessera/base/Progress.h"
 #include "tessera/ir/dfg/Dfg.h"
 
@@ -638,8 +639,7 @@ Imported Importer::run() {
   finish(scope);
   verifying = true;
   if (result.module && failed(verify(*result.module))) {
-    if (!problemCount)
-      problem("the imported graph breaks the rules");
+    TESSERA_CHECK(problemCount) << "the imported graph breaks a rule that says nothing";
     result.module = nullptr;
   }
   if (problemCount)

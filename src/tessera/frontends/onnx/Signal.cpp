@@ -203,9 +203,10 @@ static void melWeightMatrix(NodeContext &c) {
   if (!bins || !length || !rate || !low || !high)
     return;
   int64_t rows = *length / 2 + 1;
+  // The edges become places in the spectrum, which must be integers and in order.
   if (*bins < 1 || *length < 1 || *rate < 1 || *bins > maxKnown || rows > maxKnown ||
-      rows * *bins > maxKnown || !isFloat(type))
-    return void(c.fail("its sizes or type are not supported"));
+      rows * *bins > maxKnown || !isFloat(type) || !(*low >= 0 && *low <= *high && *high <= 1e9))
+    return void(c.fail("its sizes, edges or type are not supported"));
   auto mel = [](double f) { return 2595 * std::log10(1 + f / 700); };
   double from = mel(*low), step = (mel(*high) - from) / double(*bins + 2);
   SmallVector<int64_t> edges;

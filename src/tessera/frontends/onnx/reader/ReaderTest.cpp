@@ -272,7 +272,7 @@ TEST(OnnxReader, BrokenWireFormat) {
   EXPECT_CONTAINS(tensorError(tensorProto("x", 1, {1}).add(4, "abc")),
                   "has a packed field of 3 bytes, not a multiple of 4");
   EXPECT_CONTAINS(tensorError(tensorProto("x", 6, {1}).add(5, "\x80")),
-                  "'int32_data' has an end in the middle");
+                  "broken file: 'int32_data' has an end in the middle");
   EXPECT_CONTAINS(tensorError(Proto().add(1, "\x80")),
                   "TensorProto field at byte 0 has an end in the middle");
   // The innermost place is named.
