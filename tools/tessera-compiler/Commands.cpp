@@ -5,6 +5,7 @@
 #include "InstallTuned.h"
 #include "Tune.h"
 #include "tessera/base/CachePath.h"
+#include "tessera/base/Check.h"
 #include "tessera/base/Diag.h"
 #include "tessera/base/Json.h"
 #include "tessera/base/Output.h"
@@ -132,10 +133,9 @@ static Status renameProgram(Portable &program, const std::string &path, const st
   if (name.empty() || program.module->lookupSymbol(name))
     return Status::error(StatusCode::InvalidArgument,
                          "--as: '" + name + "' cannot be a name in '" + path + "'");
-  if (failed(SymbolTable::replaceAllSymbolUses(graphs[0], StringAttr::get(graphs[0].getContext(), name),
-                                               *program.module)))
-    return Status::error(StatusCode::Internal,
-                         "--as: '" + path + "' uses its graph in a way that cannot be renamed");
+  TESSERA_CHECK(succeeded(SymbolTable::replaceAllSymbolUses(
+      graphs[0], StringAttr::get(graphs[0].getContext(), name), *program.module)))
+      << "all operations of a program are known, and so are its uses of symbols";
   graphs[0].setSymName(name);
   return Status();
 }

@@ -179,7 +179,10 @@ TEST(Cache, FoldersOfOthersAreRefused) {
   EXPECT_NE(openCacheFolder(cache + "/file").message().find("Not a directory; set TESSERA_CACHE"),
             std::string::npos);
   if (geteuid() == 0 && chown(cache.c_str(), 12345, 12345) == 0)
-    EXPECT_NE(openCacheFolder(cache).message().find("belongs to another user"), std::string::npos);
+    EXPECT_NE(openCacheFolder(cache).message().find(
+                  "belongs to another user, who could put other programs into it; set TESSERA_CACHE to a "
+                  "folder of your own"),
+              std::string::npos);
 }
 
 TEST(File, Errors) {

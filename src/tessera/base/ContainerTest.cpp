@@ -2,8 +2,10 @@
 //
 // The container: round trips, and each kind of damage by its message.
 #include "tessera/base/Container.h"
+#include "tessera/base/File.h"
 #include "tessera/base/Sha256.h"
 #include "tessera/base/Testing.h"
+#include "tessera/base/Trust.h"
 
 #include <cstring>
 #include <gtest/gtest.h>
@@ -51,6 +53,8 @@ TEST(Container, RoundTrip) {
 
 TEST(Container, Errors) {
   std::string good = sample();
+  EXPECT_EQ(Container::parse(asBytes(good), "a.tsr")->section("code").status().message(),
+            "'a.tsr': section 'code' is missing");
   ASSERT_TRUE(Container::parse(asBytes(good), "a.tsr").ok());
   EXPECT_EQ(containerError("ELF"),
             "'a.tsr': not a Tessera file (expected the magic number 'TESSERA' at its start)");
@@ -93,6 +97,21 @@ TEST(Container, Errors) {
   EXPECT_EQ(container->section("ir").status().message(),
             "'a.tsr': checksum of section 'ir' does not match; the file is damaged");
   EXPECT_TRUE(container->section("meta").ok());
+}
+
+TEST(Container, SignaturesOfAnotherLength) {
+  std::string keys = ::testing::TempDir() + "tessera_keys";
+  ASSERT_TRUE(writeFile(keys, std::string_view("tessera-public-key " + std::string(64, '0') + "\n")).ok());
+  ContainerWriter writer(ContainerKind::PortableObject, 22);
+  writer.add(signatureSection, "short");
+  std::string bytes = writer.bytes();
+  setenv("TESSERA_TRUSTED_KEYS", keys.c_str(), 1);
+  std::string message = checkTrust(*Container::parse(asBytes(bytes), "a.tsr")).message();
+  unsetenv("TESSERA_TRUSTED_KEYS");
+  unlink(keys.c_str());
+  if (message.find("libsodium") != std::string::npos)
+    GTEST_SKIP() << message;
+  EXPECT_EQ(message, "'a.tsr' has a damaged signature");
 }
 
 TEST(Sha256, KnownAnswers) {

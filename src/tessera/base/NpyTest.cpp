@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -114,5 +115,36 @@ TEST(Npz, RoundTripStoredAndDeflated) {
     EXPECT_EQ(parseNpz(asBytes(bytes.substr(0, 50)), "x.npz").status().message(),
               "'x.npz': not a .npz file (no zip directory found)");
   }
+  unlink(path.c_str());
+}
+
+// What is wrong in the directory of a zip file: its entry, with sizes of 64 bits behind the name, and the
+// record at the end.
+TEST(Npz, Errors) {
+  std::string path = ::testing::TempDir() + "tessera_errors.npz";
+  std::byte *memory = nullptr;
+  NpzEntries entries = {{"x", NpyArray::allocate(NpyType::I4, {4}, &memory)}};
+  auto refused = [&](bool compress, const std::function<void(std::string &, size_t, size_t)> &change,
+                     const std::string &message) {
+    ASSERT_TRUE(writeNpz(path, entries, compress).ok());
+    auto file = MappedFile::open(path);
+    std::string bytes(reinterpret_cast<const char *>((*file)->bytes().data()), (*file)->bytes().size());
+    change(bytes, bytes.find("PK\1\2"), bytes.find("PK\6\6"));
+    EXPECT_EQ(parseNpz(asBytes(bytes), "x.npz").status().message(), "'x.npz': " + message);
+  };
+  refused(
+      false, [](std::string &b, size_t, size_t end) { b[end + 33] = 100; },
+      "zip directory of 25601 files does not fit into the file");
+  refused(false, [](std::string &b, size_t entry, size_t) { b[entry] = 'Q'; }, "zip directory is damaged");
+  refused(false, [](std::string &b, size_t entry, size_t) { b[entry + 8] |= 1; }, "'x.npy' is encrypted");
+  refused(
+      true, [](std::string &b, size_t entry, size_t) { b[entry + 57] = 127; },
+      "'x.npy' claims to unpack to 8323216 bytes");
+  refused(
+      false, [](std::string &b, size_t entry, size_t) { b[entry + 55] += 1; },
+      "'x.npy' has two different sizes");
+  refused(
+      false, [](std::string &b, size_t entry, size_t) { b[entry + 10] = 99; },
+      "'x.npy' uses zip method 99; write it with numpy.savez or savez_compressed");
   unlink(path.c_str());
 }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tessera/base/Sandbox.h"
 #include "tessera/base/File.h"
+#include "tessera/base/Testing.h"
 
 #include <gtest/gtest.h>
 
 #include <cerrno>
 #include <filesystem>
 #include <functional>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,6 +75,32 @@ TEST(Sandbox, HasNoNetworkAndNoPrograms) {
   EXPECT_EQ(confined({}, work), 2);
   Confinement programs{{}, /*anyFile=*/true, /*programs=*/true};
   EXPECT_EQ(confined(programs, work), 0);
+}
+
+// What confine() says in a process whose kernel refuses one call, when an argument of it has this value.
+static std::string complaint(long call, unsigned argument, uint32_t value) {
+  return messageWithout(call, argument, value, [] {
+    setenv("TESSERA_SANDBOX", "require", 1);
+    return confine({});
+  });
+}
+
+TEST(Sandbox, SaysWhichPartTheKernelRefuses) {
+  if (!hasAll())
+    GTEST_SKIP() << "the kernel has no Landlock or no seccomp";
+  const std::string end = "; a kernel of 5.13 or later that allows it is needed";
+  EXPECT_EQ(complaint(SYS_prctl, 0, PR_SET_NO_NEW_PRIVS),
+            "TESSERA_SANDBOX=require: no_new_privs: Operation not permitted" + end);
+  EXPECT_EQ(complaint(SYS_landlock_create_ruleset, 2, 1),
+            "TESSERA_SANDBOX=require: the kernel has no Landlock" + end);
+  EXPECT_EQ(complaint(SYS_landlock_create_ruleset, 2, 0),
+            "TESSERA_SANDBOX=require: Landlock: Operation not permitted" + end);
+  EXPECT_EQ(complaint(SYS_landlock_restrict_self, 1, 0),
+            "TESSERA_SANDBOX=require: Landlock: Operation not permitted" + end);
+  EXPECT_EQ(complaint(SYS_seccomp, 0, SECCOMP_GET_ACTION_AVAIL),
+            "TESSERA_SANDBOX=require: the kernel has no seccomp" + end);
+  EXPECT_EQ(complaint(SYS_seccomp, 0, SECCOMP_SET_MODE_FILTER),
+            "TESSERA_SANDBOX=require: seccomp: Operation not permitted" + end);
 }
 
 TEST(Sandbox, RefusesAWrongMode) {

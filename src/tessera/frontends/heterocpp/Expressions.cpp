@@ -196,6 +196,10 @@ Place Translator::emitPlace(const clang::Expr *expr) {
     unsupported(expr->getBeginLoc(), "a string", "use an array of numbers");
     return Place{expr->getType()};
   }
+  if (isa<clang::CXXTypeidExpr>(expr)) {
+    unsupported(expr->getBeginLoc(), "type information at run time", "use a template");
+    return Place{expr->getType()};
+  }
   if (expr->isPRValue())
     return materialize(emit(expr), expr->getType(), expr->getBeginLoc());
   unsupported(expr->getExprLoc(), Twine("an expression of the kind '") + expr->getStmtClassName() + "'",
@@ -317,10 +321,6 @@ RValue Translator::emit(const clang::Expr *expr) {
   if (isa<clang::CXXNewExpr, clang::CXXDeleteExpr>(expr)) {
     unsupported(expr->getBeginLoc(), isa<clang::CXXNewExpr>(expr) ? "'new'" : "'delete'",
                 "allocate before the launch and list the memory as an object, or use a local array");
-    return zeroOf(expr->getType(), expr->getBeginLoc());
-  }
-  if (isa<clang::CXXTypeidExpr, clang::CXXDynamicCastExpr>(expr)) {
-    unsupported(expr->getBeginLoc(), "type information at run time", "use a template");
     return zeroOf(expr->getType(), expr->getBeginLoc());
   }
   if (const auto *statement = dyn_cast<clang::StmtExpr>(expr)) {

@@ -7,6 +7,8 @@
 #include "tessera/runtime/stream/Stream.h"
 
 #include <cstring>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace tessera;
 using namespace tessera::testing;
@@ -202,4 +204,46 @@ TEST(Errors, OfViewsLargerThanTheirMemory) {
   Buffer *raw[] = {input.get()};
   std::vector<BufferRef> outputs(1);
   EXPECT_EQ(program->launch(raw, outputs).message(), "output 'z' is larger than the memory it names");
+}
+
+TEST(Errors, OfBuffersAndTheCache) {
+  EXPECT_EQ(
+      Buffer::create(ElementType::F32, {-1}).status().message(),
+      "a buffer of f32 of shape ? is not possible; expected at most 16 extents, each 0 or more, of less "
+      "than 2^63 bytes in all");
+  EXPECT_EQ(Module::loadCached({"/nowhere/a.tsx", "key"}).status().message(),
+            "'/nowhere/a.tsx' is not in the cache");
+  std::string path = ::testing::TempDir() + "tessera_cached.tsx", bytes = tsxBytes(increment().plan());
+  ASSERT_TRUE(writeFile(path, std::string_view(bytes)).ok());
+  chmod(path.c_str(), 0600);
+  EXPECT_EQ(Module::loadCached({path, "key"}).status().message(), "'" + path + "' is another program's");
+  unlink(path.c_str());
+}
+
+TEST(Errors, OfTemporariesWithoutEnd) {
+  PlanBuilder b = increment();
+  int big = b.constant(int64_t(1) << 46);
+  for (int i = 0; i < 5; ++i) {
+    int t = b.temp({big});
+    b.simple("big" + std::to_string(i), "k_add1", {0}, {t}, {{"value", 0}, {"value", t}}, 0);
+  }
+  expectIn(launchError(b, floats({1})), "temporaries need more than 2^50 bytes for these inputs");
+}
+
+// An input that the program changes, in memory that it must not change: aligned or not.
+TEST(Errors, OfReadOnlyInputsThatAreChanged) {
+  PlanBuilder b;
+  int x = b.input("x", {-1}), n = b.dim(x, 0), y = b.alias(x, {n});
+  b.simple("n0", "k_twice", {x}, {y}, {{"value", x}}, n);
+  b.output("y", y);
+  auto program = openProgram(b);
+  ASSERT_TRUE(program);
+  alignas(64) float memory[4] = {};
+  for (float *from : {memory, memory + 1}) {
+    auto input = Buffer::wrap(ElementType::F32, {2}, from, /*readOnly=*/true).take();
+    Buffer *in[] = {input.get()};
+    std::vector<BufferRef> out(1);
+    EXPECT_EQ(program->launch(in, out).message(),
+              "input 'x' is changed by the program, but the buffer is read-only; give it a copy");
+  }
 }

@@ -3,10 +3,13 @@
 // The image loader and modules: what is refused, and how.
 #include "tessera/runtime/program/Image.h"
 #include "tessera/base/CpuInfo.h"
+#include "tessera/base/Testing.h"
 #include "tessera/runtime/Testing.h"
 
 #include <cstring>
 #include <elf.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 using namespace tessera;
 using namespace tessera::testing;
@@ -150,4 +153,32 @@ TEST(Module, RefusesPortableObjects) {
   EXPECT_EQ(Module::load(container.take()).status().message(),
             "'a.tsr': expected an installed program (.tsx), but got a portable object (.tsr); run 'tessera "
             "install'");
+}
+
+// A system that gives no memory, or none that may be run.
+TEST(Image, MemoryThatTheSystemRefuses) {
+  std::string bytes = kernelImage();
+  auto refused = [&](long call, unsigned argument, uint32_t value) {
+    return messageWithout(call, argument, value,
+                          [&] { return Image::load(std::as_bytes(std::span(bytes))).status(); });
+  };
+  if (refused(SYS_mprotect, 2, 99) == "no filter")
+    GTEST_SKIP() << "the kernel has no seccomp";
+  EXPECT_EQ(refused(SYS_mprotect, 2, PROT_NONE), "code image: cannot protect memory");
+  EXPECT_EQ(refused(SYS_mprotect, 2, PROT_READ | PROT_EXEC),
+            "code image: the operating system refuses executable memory");
+  // Other mappings of the process, which its own allocations need, are longer or shorter.
+  Elf64_Ehdr header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  uint64_t end = 0;
+  for (int i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    std::memcpy(&segment, bytes.data() + header.e_phoff + static_cast<size_t>(i) * sizeof segment,
+                sizeof segment);
+    if (segment.p_type == PT_LOAD)
+      end = std::max(end, (segment.p_vaddr + segment.p_memsz + page - 1) / page * page);
+  }
+  EXPECT_EQ(refused(SYS_mmap, 1, static_cast<uint32_t>(end)),
+            "code image: cannot map " + std::to_string(end) + " bytes");
 }

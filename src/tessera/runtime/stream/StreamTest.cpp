@@ -278,3 +278,34 @@ TEST(Stream, ShapesMayChangeFromItemToItem) {
     }
   }
 }
+
+TEST(Stream, OutputsMustBeAligned) {
+  auto program = openProgram(pipeline(1, 0));
+  ASSERT_TRUE(program);
+  auto stream = Stream::open(program).take();
+  alignas(64) float memory[4] = {};
+  BufferRef in[] = {floats({1})}, out[] = {Buffer::wrap(ElementType::F32, {1}, memory + 1).take()};
+  EXPECT_EQ(stream->push(in, out).message(),
+            "output 'out': a stream needs memory aligned to 64 bytes; let the stream make the buffer");
+}
+
+// The state's extent follows the items, and the stream's memory for it does not.
+TEST(Stream, StatesKeepTheirShape) {
+  PlanBuilder b;
+  int x = b.input("x", {-1}), n = b.dim(x, 0), next = b.temp({n});
+  int init = b.value({{"kind", "const"}, {"type", "f32"}, {"shape", {n}}, {"offset", 0}, {"bytes", 64}});
+  int state = b.value({{"kind", "state"}, {"type", "f32"}, {"shape", {n}}, {"init", init}, {"next", next}});
+  b.simple("acc", "k_add", {x, state}, {next}, {{"value", x}, {"value", state}, {"value", next}}, n);
+  b.output("sum", next);
+  auto program = openProgram(b, {}, std::string(64, '\0'));
+  ASSERT_TRUE(program);
+  auto stream = Stream::open(program).take();
+  BufferRef out[1];
+  ASSERT_TRUE(push(*stream, floats({1, 2})).ok());
+  ASSERT_TRUE(stream->pop(out).ok());
+  out[0] = nullptr;
+  ASSERT_TRUE(push(*stream, floats({1, 2, 3})).ok());
+  EXPECT_EQ(
+      stream->pop(out).message(),
+      "this item's state has 12 bytes, but the stream began with 8; open another stream for other shapes");
+}

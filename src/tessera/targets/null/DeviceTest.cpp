@@ -492,3 +492,25 @@ TEST_F(NullTest, AProgramLargerThanTheDeviceRuns) {
     EXPECT_EQ(content(*outs[i]), std::vector<float>(1024, static_cast<float>(i + 1)));
   EXPECT_EQ(null.counts().failures, 0u);
 }
+
+TEST_F(NullTest, MemoryOfOthers) {
+  float mine = 0;
+  EXPECT_EQ(null.copyIn(reinterpret_cast<std::byte *>(&mine), reinterpret_cast<const std::byte *>(&mine), 4)
+                .message(),
+            "null: copy in: memory does not belong to the device");
+}
+
+TEST_F(NullTest, LaunchesWithoutStepsFailToo) {
+  PlanBuilder b;
+  int x = b.input("x", {-1}), y = b.alias(x, {b.dim(x, 0)});
+  b.node("none", {x}, {y}, Json::array({b.version("null", Json::array())}));
+  b.output("y", y);
+  auto program = openProgram(b, on({"null"}));
+  ASSERT_TRUE(program);
+  null.failLaunches("", 1);
+  auto input = floats({1});
+  Buffer *raw[] = {input.get()};
+  BufferRef outs[1];
+  EXPECT_EQ(program->launch(raw, outs).message(),
+            "node 'none' failed on device 'null': null: launch failed on demand");
+}

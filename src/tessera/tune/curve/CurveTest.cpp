@@ -191,3 +191,16 @@ TEST(Goal, FrontIsFasterThanAllMoreExact) {
   EXPECT_EQ(trueFront(std::span(costs).first(4)), (std::vector<size_t>{0, 1, 2}));
   EXPECT_EQ(trueFront(std::span(costs).first(1)), (std::vector<size_t>{0}));
 }
+
+TEST(CurveFile, OfAnInstalledProgram) {
+  ContainerWriter writer(ContainerKind::InstalledProgram);
+  writer.add("plan", "{}");
+  std::string bytes = writer.bytes();
+  EXPECT_EQ(programDigest(*Container::parse(std::as_bytes(std::span(bytes)), "a.tsx")).status().message(),
+            "'a.tsx' is no portable object (.tsr); make one with 'tessera compile'");
+}
+
+TEST(Journal, WithoutItsFolder) {
+  EXPECT_EQ(Journal::open("/dev/null/x/journal", "key").status().message(),
+            "cannot create the folder of '/dev/null/x/journal': Not a directory");
+}

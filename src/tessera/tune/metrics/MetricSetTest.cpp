@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tessera/tune/metrics/MetricSet.h"
+#include "tessera/base/Testing.h"
 
 #include <cmath>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -75,8 +77,9 @@ TEST(MetricSet, Refusals) {
             "the metric 'picture=psnr@much' is not in order; a bound is a number, for example psnr@30");
   EXPECT_EQ(refusal("pictur=psnr"),
             "unknown output 'pictur'; did you mean 'picture'? outputs: logits, picture");
-  EXPECT_EQ(refusal("picture=l1:3"), "the metric 'l1:3' is not in order; only psnr and ssim take a largest "
-                                     "value, for example psnr:255");
+  EXPECT_EQ(
+      refusal("picture=l1:3"),
+      "the metric 'l1:3' is not in order; only psnr and ssim take a largest value, for example psnr:255");
   EXPECT_EQ(refusal("none.so"), "the metric 'none.so' does not exist");
   auto set = MetricSet::parse("picture=l1", outputs);
   std::vector<OutputArray> odd = arrays(0);
@@ -133,6 +136,20 @@ TEST(UserMetric, PythonFailures) {
   const std::string printed = chatty->evaluate(arrays(0), arrays(0)).status().message();
   if (printed.find("numpy") == std::string::npos)
     EXPECT_NE(printed.find("beside its answer; it must print nothing"), std::string::npos) << printed;
+}
+
+TEST(UserMetric, PythonThatIsNotThere) {
+  const char *before = std::getenv("TESSERA_PYTHON");
+  const std::string kept = before ? before : "";
+  auto set = MetricSet::parse(put("any.py", "def metric(got, golden):\n    return 1\n"), outputs);
+  ASSERT_TRUE(set.ok()) << set.status().message();
+  setenv("TESSERA_PYTHON", "/nowhere/python3", 1);
+  EXPECT_EQ(set->evaluate(arrays(0), arrays(0)).status().message(),
+            "python3 is not installed; it is needed for metrics in Python");
+  EXPECT_EQ(
+      messageWithout(SYS_pipe2, 1, O_CLOEXEC, [&] { return set->evaluate(arrays(0), arrays(0)).status(); }),
+      "cannot start python3: no pipe or temporary file");
+  before ? setenv("TESSERA_PYTHON", kept.c_str(), 1) : unsetenv("TESSERA_PYTHON");
 }
 
 TEST(UserMetric, Library) {
