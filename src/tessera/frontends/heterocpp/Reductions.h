@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the iterations of a parallel loop combine: the parts that reductions of memory (Reductions.cpp) and of
-// variables (ScalarReductions.cpp) share, and truths in numbers (Truth.cpp).
+// variables (ScalarReductions.cpp) share, and truths in numbers (LogicalReductions.cpp).
 #pragma once
 
 #include "tessera/ir/dfg/Dfg.h"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tessera/ir/nn/Nn.h"
+#include "tessera/ir/nn/NnTypes.h"
 
 namespace tessera::nn {
 
@@ -19,7 +20,6 @@ struct Where {
 /// A shape as it is written in a type: 2x?x3.
 std::string describe(ArrayRef<int64_t> shape);
 
-inline RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 inline ArrayRef<int64_t> shapeOf(Value value) { return typeOf(value).getShape(); }
 inline Type elementOf(Value value) { return typeOf(value).getElementType(); }
 

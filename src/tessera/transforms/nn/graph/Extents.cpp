@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Extents of what operations compute, as extents of what they take: an extent must not keep a value alive,
 // nor make anyone wait for it.
+#include "tessera/ir/nn/NnTypes.h"
 #include "tessera/transforms/nn/graph/Patterns.h"
 
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
@@ -30,8 +31,6 @@ private:
 };
 
 } // namespace
-
-static RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getType()); }
 
 // A dynamic extent is that of the only operand that has it, or of all when they have it from one place.
 // Otherwise one of them may be 1.

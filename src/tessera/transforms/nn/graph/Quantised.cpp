@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Models that were quantised elsewhere: dequantize → layer → quantize. Layers become sums of products of
-// integers, scaled afterwards: the form that Narrow.h knows, and what knobs of precision make, too. This
-// comes before constants are folded, while weights are still integers.
+// integers, scaled afterwards: the form that layout assignment recognises, and what knobs of precision make,
+// too. This comes before constants are folded, while weights are still integers.
+#include "tessera/ir/nn/NnTypes.h"
 #include "tessera/transforms/nn/graph/Patterns.h"
 
 using namespace tessera;
 using namespace tessera::nn;
-
-static RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getType()); }
-static RankedTensorType typeLike(Value v, Type element) {
-  return RankedTensorType::get(typeOf(v).getShape(), element);
-}
 
 // A constant, perhaps in another shape.
 static ElementsAttr constantBehind(Value v) {

@@ -2,13 +2,12 @@
 // PROMISE's model: operands on levels of their ranges, noise on the activation. For measuring errors; nothing
 // gets faster.
 #include "tessera/base/Weights.h"
+#include "tessera/ir/nn/NnTypes.h"
 #include "tessera/transforms/nn/knobs/Apply.h"
 #include "tessera/transforms/nn/knobs/Emit.h"
 
 using namespace tessera;
 using namespace tessera::nn;
-
-static RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getType()); }
 
 LogicalResult nn::applyPromise(RewriterBase &rewriter, TunableOp op, const Knob &knob) {
   Location loc = op->getLoc();

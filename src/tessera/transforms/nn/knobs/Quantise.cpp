@@ -4,6 +4,7 @@
 
 #include "tessera/base/Check.h"
 #include "tessera/base/Weights.h"
+#include "tessera/ir/nn/NnTypes.h"
 #include "tessera/transforms/nn/graph/Constants.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -12,11 +13,6 @@
 
 using namespace tessera;
 using namespace tessera::nn;
-
-static RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getType()); }
-static RankedTensorType typeLike(Value v, Type element) {
-  return RankedTensorType::get(typeOf(v).getShape(), element);
-}
 
 static Value scalar(OpBuilder &b, Location loc, float v) {
   return makeConstant(b, loc, makeElements<float>(RankedTensorType::get({}, b.getF32Type()), {v}));

@@ -3,6 +3,7 @@
 // functions behind elementwise operations.
 #pragma once
 
+#include "tessera/ir/nn/NnTypes.h"
 #include "tessera/transforms/nn/lower/Lower.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -11,8 +12,6 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace tessera::nn {
-
-inline RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getType()); }
 
 /// A constant of index type, and one of any scalar type; `v` is converted with rounding.
 Value indexOf(OpBuilder &b, Location loc, int64_t v);
