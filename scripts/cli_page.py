@@ -21,8 +21,8 @@ beside their destination and renamed, so an error or an interrupt leaves nothing
 | `TESSERA_TIME_LIMIT` | most seconds of processor time for reading a file (default 300), and for installing a program (default: no limit); 0: no limit |
 | `TESSERA_THREADS` | number of threads where `--threads` is not given; default: one for each processor |
 | `TESSERA_PIN` | when set, each thread stays on one processor |
-| `TESSERA_CPU_FEATURES` | features, separated by commas, that the processor has although it does not say so: what an emulator adds |
-| `TESSERA_LOG` | 1 or 2: more words on standard error |
+| `TESSERA_CPU_FEATURES` | CPU features to assume beside those that the processor reports, separated by commas; for emulators |
+| `TESSERA_LOG` | 1 or 2: more messages on standard error |
 | `TESSERA_DEVICE_LIMIT` | seconds that a launch or a copy on a device may take before the device counts as lost; default 600; 0: no limit |
 | `TESSERA_NULL` | faults and delays of the null device, for tests (`src/tessera/targets/null/README.md`) |
 | `TMPDIR` | folder for temporary files of the compiler |

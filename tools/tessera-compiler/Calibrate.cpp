@@ -66,7 +66,7 @@ void cli::addCalibrate(CLI::App &app, Action &action) {
   sub->add_option("--data", args->data,
                   "samples: mnist:DIR, cifar10:DIR or a .npz file, as for 'tessera eval'")
       ->required();
-  sub->add_option("--samples", args->samples, "how many of them (default 256)")
+  sub->add_option("--samples", args->samples, "number of samples (default 256)")
       ->check(CLI::Range(int64_t(1), int64_t(1) << 30));
   sub->add_option("--normalise", args->normalise, "as for 'tessera eval'");
   sub->footer("example: tessera calibrate lenet.tsr --data mnist:data/mnist -o lenet-ranges.tsr");

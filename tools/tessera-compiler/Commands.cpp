@@ -51,7 +51,7 @@ struct InstallArgs {
 } // namespace
 
 static constexpr const char *knobsHelp =
-    "how operations of networks and nodes may be computed: all=bf16 or "
+    "knobs of operations and nodes: all=bf16 or "
     "conv1=int8,conv2=perforate-rows:1/2@0, a "
     "JSON file, or X.tsr:c3, a configuration of a tuned program; 'tessera explain X.tsr --knobs' lists them";
 
@@ -202,7 +202,7 @@ static int runInstall(InstallArgs &args) {
   // Times that were measured are kept in the cache. It is made before the child is confined to it.
   std::string cache = hasGoal || args.options.portfolio || args.budgets ? cacheFolder() : "";
   if (!cache.empty())
-    (void)openCacheFolder(); // who uses it says what is wrong with it
+    (void)openCacheFolder(); // its user reports what is wrong with it
   if (args.goal.loss || args.goal.minQuality) {
     if (args.in.size() > 1 || !args.names.empty() || args.options.stopAfter)
       return fail("--loss and --min-quality take one portable object, without --as and --stop-after");
@@ -280,22 +280,20 @@ void cli::addInstall(CLI::App &app, Action &action) {
   sub->add_option("--target", args->options.targets,
                   "targets in order of preference; a machine may stand behind a colon, e.g. cpu:haswell")
       ->delimiter(',');
-  sub->add_option("--as", args->names,
-                  "what the programs are to be called, separated by commas; one for each input")
+  sub->add_option("--as", args->names, "names for the programs, separated by commas; one for each input")
       ->delimiter(',');
   sub->add_option("--loss", args->goal.loss,
-                  "of a tuned program: install the fastest configurations that lose at most N, in the unit "
+                  "for a tuned program: install the fastest configurations that lose at most N, in the unit "
                   "of its metric");
   sub->add_option("--min-quality", args->goal.minQuality,
-                  "the same, by the least that the metric may be, for example 90 of top-1");
+                  "the same, with a lower limit on the metric itself, for example 90 for top-1");
   sub->add_option(
       "--part", args->part,
       "with --loss or --min-quality: split the measurements across identical machines; --part 2/3 measures "
       "the second third of the configurations and writes the times (-o, .json) for --measured");
-  sub->add_option(
-         "--measured", args->sharing.files,
-         "with --loss or --min-quality: times that other machines measured with --part, files separated by "
-         "commas; what is in none of them is measured here")
+  sub->add_option("--measured", args->sharing.files,
+                  "with --loss or --min-quality: files with times that other machines measured with --part, "
+                  "separated by commas; what is missing there is measured here")
       ->delimiter(',');
   sub->add_flag(
       "--budgets", args->budgets,
@@ -308,7 +306,7 @@ void cli::addInstall(CLI::App &app, Action &action) {
       "measure candidates for each layer of a network here and take the best; times are kept in the "
       "cache ('tessera explain' shows them)");
   sub->add_option("--without", args->without,
-                  "leave out fusion, layout or memory-plan of networks, to see what it is worth")
+                  "turn off fusion, layout or memory-plan for networks, to measure what each gains")
       ->delimiter(',');
   sub->add_option("--knobs", args->knobs, knobsHelp);
   sub->add_option("--triple", args->options.target.triple,

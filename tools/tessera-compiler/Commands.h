@@ -13,11 +13,10 @@
 namespace tessera::cli {
 
 inline constexpr const char *modeHelp =
-    "fast (default), or strict: no contraction of float operations; with ',unchecked' nothing looks whether "
-    "indices and divisors in the data fit, and a program that is given others answers anything";
-inline constexpr const char *checkHelp =
-    "check every access to memory and every division; slow, to find a mistake: what is outside is reported "
-    "with its place, instead of a crash";
+    "fast (default), or strict: no contraction of float operations; ',unchecked' leaves out the checks of "
+    "indices and divisors in the data: wrong data then gives undefined results";
+inline constexpr const char *checkHelp = "check every memory access and every division, and report the place "
+                                         "of a mistake instead of crashing; slow, for debugging";
 
 /// Runs the chosen subcommand; set by the subcommand's callback.
 using Action = std::function<int()>;
@@ -52,7 +51,7 @@ int supervise(const Confinement &allowed, const std::function<int()> &work,
 /// What `supervise` allows a command that writes `files` (empty names are left out) and starts no program.
 Confinement mayWrite(std::vector<std::string> files);
 
-/// While it lives, the process may use only so much processor time: for reading what nobody vouches for, and,
+/// While it lives, the process may use only so much processor time: for reading untrusted files, and,
 /// when TESSERA_TIME_LIMIT is set, for installing.
 struct TimeLimit {
   enum Of { Reading, Installing };

@@ -185,7 +185,7 @@ Status cli::installTuned(const std::string &in, const std::string &out, const In
   TESSERA_ASSIGN(std::optional<tune::Curve> curve, tune::readCurve(file));
   if (!curve)
     return tessera::fail(StatusCode::InvalidArgument, "'", in,
-                         "' has no curve, so that nothing is known of losses; run 'tessera tune' first");
+                         "' has no curve, and so no known losses; run 'tessera tune' first");
   TESSERA_ASSIGN(std::vector<const tune::Configuration *> within, tune::withinGoal(*curve, goal));
   const std::string miss = tune::nearestMiss(*curve, goal);
   Session session;

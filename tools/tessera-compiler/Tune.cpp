@@ -123,13 +123,13 @@ static Status tuneFile(TuneArgs &args) {
 
 void cli::addTune(CLI::App &app, Action &action) {
   CLI::App *sub =
-      app.add_subcommand("tune", "find what a program's accuracy can be traded for, and store the curve");
+      app.add_subcommand("tune", "measure the trade-off between accuracy and speed, and store the curve");
   auto args = std::make_shared<TuneArgs>();
   tune::TuneOptions &o = args->options;
   o.quiet = false;
   sub->add_option("input", args->in, "portable object (.tsr)")->required();
   sub->add_option("--program", args->program,
-                  "of several programs, the one to tune; the output holds it alone");
+                  "the program to tune, when the file holds several; the output holds only this one");
   sub->add_option("-o,--output", args->out,
                   "the portable object with the curve; default: the input is written again");
   sub->add_option("--data", args->data,
@@ -137,34 +137,32 @@ void cli::addTune(CLI::App &app, Action &action) {
                   "network, a folder of .npz files, "
                   "whose arrays have the names of inputs, or of .npy files for its only input")
       ->required();
-  sub->add_option("--skip", o.skip, "leave out the first N samples")
+  sub->add_option("--skip", o.skip, "skip the first N samples")
       ->check(CLI::Range(int64_t(0), int64_t(1) << 40));
-  sub->add_option("--limit", o.limit, "use so many samples only: keep others to test the result with")
+  sub->add_option("--limit", o.limit, "use only this many samples, and keep the others to test the result")
       ->check(CLI::Range(int64_t(2), int64_t(1) << 40));
   sub->add_option("--images", args->images,
-                  "samples for the search; the others validate (default 256; of a folder the half)")
+                  "samples for the search; the others validate its result (default 256, or half of a folder)")
       ->check(CLI::Range(int64_t(1), int64_t(1) << 30));
   sub->add_option("--batch", o.batch, "samples in one launch (default 16)")
       ->check(CLI::Range(int64_t(1), int64_t(4096)));
   sub->add_option(
       "--metric", args->metric,
-      "of a network top-1 (default) or top-K by labels, or as for 'tessera compare'; of others "
-      "as for 'tessera compare'; several have a bound each, picture=psnr@30,scores=relative@0.05, "
-      "and a loss is the share of them that is used up");
+      "for a network top-1 (default) or top-K by labels; otherwise, and for other programs, as for 'tessera "
+      "compare'. Several metrics need a bound each, picture=psnr@30,scores=relative@0.05; a loss is then the "
+      "share of the bounds that is used up");
   sub->add_option("--normalise", args->normalise, "as for 'tessera eval'");
   sub->add_option("--loss", args->losses,
-                  "losses that will be asked for, in the metric's unit and separated by commas; the curve "
-                  "goes down to the largest (default: of accuracy 1,2,3 points; of PSNR, of which an exact "
-                  "answer has 100, 60,70,80; of errors thirds of 0.1, and of bounds thirds of 1)")
+                  "losses to tune for, in the metric's unit, separated by commas; the curve ends at the "
+                  "largest (default: 1,2,3 points of accuracy; for PSNR, where an exact answer counts as "
+                  "100, 60,70,80; for errors thirds of 0.1, and for bounds thirds of 1)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(checkLoss);
-  CLI::Option *budget =
-      sub->add_option(
-             "--budget", args->budget,
-             "how long it may take, such as 90s, 5m or 1h: the best curve there is time for; the same "
-             "command goes on from there")
-          ->check(checkBudget);
+  CLI::Option *budget = sub->add_option("--budget", args->budget,
+                                        "time limit, such as 90s, 5m or 1h; the best curve found in that "
+                                        "time is stored, and the same command continues from there")
+                            ->check(checkBudget);
   sub->add_option(
          "--knobs", args->knobs,
          "knobs to try, separated by commas; '*' stands for any characters (default: of networks "
@@ -173,9 +171,9 @@ void cli::addTune(CLI::App &app, Action &action) {
       ->delimiter(',');
   sub->add_option("--candidates", o.candidates, "configurations to validate (default 16)")
       ->check(CLI::Range(int64_t(1), int64_t(1000)));
-  sub->add_option("--confidence", o.confidence, "of the bounds on losses (default 0.95)")
+  sub->add_option("--confidence", o.confidence, "confidence of the bounds on losses (default 0.95)")
       ->check(CLI::Range(0.5, 0.9999));
-  sub->add_option("--seed", o.seed, "decides how samples are dealt out and where the search looks");
+  sub->add_option("--seed", o.seed, "seed for dealing out samples and for the search");
   sub->add_option("--threads", o.threads, "number of threads (default: one for each processor)")
       ->check(CLI::Range(1, 256));
   sub->add_flag(
@@ -188,15 +186,15 @@ void cli::addTune(CLI::App &app, Action &action) {
                   "with --budgets: the share of runs in which the loss must be kept (default 0.95)")
       ->check(CLI::Range(0.5, 1.0));
   sub->add_flag("--portable", o.portable,
-                "of networks: choose by arithmetic, counted by precision, instead of times on this machine; "
-                "'install --loss' then measures what was found");
-  sub->add_option(
-      "--cpu", args->target.cpu,
-      "tune for this CPU of LLVM's instead of this machine's own, which must run its code; as for "
-      "'tessera install'");
-  sub->add_flag("--keep", args->keep, "keep the folder OUTPUT.tune with all that was measured");
-  sub->footer("An interrupted run goes on where it was: what was measured is in the folder OUTPUT.tune.\n"
-              "example: tessera tune lenet.tsr --data mnist:data/mnist --limit 5000 --loss 1,2 --budget 5m");
+                "for networks: rank configurations by counted arithmetic instead of times on this machine; "
+                "'install --loss' then measures them");
+  sub->add_option("--cpu", args->target.cpu,
+                  "tune with code for this CPU (LLVM's name) instead of this machine's own; this machine "
+                  "must be able to run it");
+  sub->add_flag("--keep", args->keep, "keep the folder OUTPUT.tune with all measurements");
+  sub->footer(
+      "An interrupted run continues where it stopped: its measurements are in the folder OUTPUT.tune.\n"
+      "example: tessera tune lenet.tsr --data mnist:data/mnist --limit 5000 --loss 1,2 --budget 5m");
   sub->callback([args, &action] {
     action = [args] {
       if (args->out.empty())

@@ -30,7 +30,7 @@ Status tuneBudgets(Session &session, Portable &program, const std::string &diges
 Result<KnobMap> chooseByDemands(Session &session, Portable &program, const std::string &path,
                                 const TargetOptions &target);
 
-/// The knobs that operations of networks are tried with for a machine when nobody names any.
+/// The knobs that operations of networks are tried with for a machine by default.
 std::vector<std::string> defaultKnobs(const TargetOptions &target);
 
 /// Any program whose nodes or operations have knobs, judged by the exact one's answers.

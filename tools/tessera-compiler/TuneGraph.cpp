@@ -9,7 +9,7 @@
 using namespace tessera;
 using namespace tessera::cli;
 
-// How bad an answer may be when nobody says it.
+// The default bounds on the error of an answer.
 static std::vector<double> defaultLosses(const std::string &metric) {
   const bool hasBounds = metric.find('@') != std::string::npos;
   if (!hasBounds && metric.find("psnr") != std::string::npos)
@@ -23,8 +23,9 @@ static std::vector<double> defaultLosses(const std::string &metric) {
 Result<tune::Curve> cli::tuneGraph(Session &session, Portable &program, const std::string &digest,
                                    const TuneArgs &args) {
   if (args.metric.empty())
-    return tessera::fail(StatusCode::InvalidArgument, "'", args.in,
-                         "' is no network; say how its answers are judged, for example with --metric psnr");
+    return tessera::fail(
+        StatusCode::InvalidArgument, "'", args.in,
+        "' is no network; choose how its outputs are compared, for example with --metric psnr");
   std::vector<std::string> knobs = args.knobs;
   std::vector<std::string> forNetworks = knobs;
   if (knobs.empty()) {

@@ -17,7 +17,7 @@ using namespace tessera;
 
 static const char usage[] = "usage: tessera-fpcmp A.npy B.npy [--rtol R] [--atol A] [--max-differ N]\n"
                             "Without a bound the arrays must be equal bit for bit.\n"
-                            "--max-differ N  so many elements may differ\n"
+                            "--max-differ N  this many elements may differ\n"
                             "example: tessera-fpcmp out.npy expected.npy --rtol 1e-6\n";
 
 static int failWith(const std::string &text) {

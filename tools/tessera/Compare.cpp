@@ -123,7 +123,8 @@ static Status compareCommand(CompareOptions &options) {
 }
 
 void addCompare(CLI::App &app, Action &action) {
-  auto *command = app.add_subcommand("compare", "judge one program's answers by another's");
+  auto *command =
+      app.add_subcommand("compare", "compare two programs: their answers by a metric, and their speed");
   auto options = std::make_shared<CompareOptions>();
   options->golden.add(*command);
   command->add_option("other", options->other, "installed program to judge")->required();

@@ -11,13 +11,12 @@ void DataOptions::add(CLI::App &app) {
   app.add_option(
          "--data", data,
          "mnist:DIR or cifar10:DIR (their test images; without :DIR in $TESSERA_DATA), or a .npz file "
-         "with samples x and classes y; bytes become numbers from 0 to 1. Of a tuned program that is "
-         "judged by the exact one: a folder of .npy or .npz files with inputs")
+         "with samples x and classes y; bytes become numbers from 0 to 1. For a tuned program that is "
+         "compared with the exact one: a folder of .npy or .npz files with inputs")
       ->required();
-  app.add_option("--limit", limit, "use so many samples only")
+  app.add_option("--limit", limit, "use only this many samples")
       ->check(CLI::Range(int64_t(1), int64_t(1) << 40));
-  app.add_option("--skip", skip, "leave out the first N samples")
-      ->check(CLI::Range(int64_t(0), int64_t(1) << 40));
+  app.add_option("--skip", skip, "skip the first N samples")->check(CLI::Range(int64_t(0), int64_t(1) << 40));
   app.add_option(
       "--normalise", normalise,
       "subtract and divide for each channel: MEANS/DEVIATIONS, e.g. 0.5,0.5,0.5/0.2,0.2,0.2, or 'imagenet'");

@@ -125,8 +125,9 @@ static Status refuseForJudged(const EvalOptions &options) {
       return fail(StatusCode::InvalidArgument, name,
                   ": the program was tuned by its exact answers, not by labels");
   if (!options.goal.empty() || !options.log.empty() || options.seconds > 0)
-    return fail(StatusCode::InvalidArgument, "--goal: the program was tuned by its exact answers, not by "
-                                             "labels; 'tessera run --goal' moves along its configurations");
+    return fail(
+        StatusCode::InvalidArgument,
+        "--goal: the program was tuned by its exact answers, not by labels; use 'tessera run --goal'");
   return Status();
 }
 
@@ -148,10 +149,12 @@ static Status evalCommand(EvalOptions &options) {
     TESSERA_ASSIGN(chooser, ProgramChooser::create(program, options.goal, options.batch ? options.batch : 64,
                                                    options.log));
   } else if (!options.log.empty()) {
-    return fail(StatusCode::InvalidArgument, "--log: without --goal there is nothing to decide");
+    return fail(StatusCode::InvalidArgument,
+                "--log: expected --goal beside it; without a goal there are no decisions to write down");
   }
   if (options.seconds > 0 && options.goal.empty())
-    return fail(StatusCode::InvalidArgument, "--seconds: without --goal each sample is looked at once");
+    return fail(StatusCode::InvalidArgument,
+                "--seconds: expected --goal beside it; without a goal each sample runs once");
   TESSERA_ASSIGN(Evaluated found, evaluate(chooser, options, samples, options.seconds));
   if (!options.correct.empty()) {
     const int64_t shape[] = {static_cast<int64_t>(found.correct.size())};
@@ -204,9 +207,8 @@ static Status evalCommand(EvalOptions &options) {
 }
 
 void addEval(CLI::App &app, Action &action) {
-  auto *command = app.add_subcommand(
-      "eval", "measure how good a program's answers are: accuracy by labels, or by the exact "
-              "program's");
+  auto *command =
+      app.add_subcommand("eval", "measure accuracy: against labels, or against the exact program's answers");
   auto options = std::make_shared<EvalOptions>();
   options->open.add(*command);
   options->data.add(*command);
@@ -214,20 +216,18 @@ void addEval(CLI::App &app, Action &action) {
       ->check(CLI::Range(int64_t(1), int64_t(1) << 20));
   command->add_option("--output", options->output, "the output with the scores, when there are several");
   command->add_option("--goal", options->goal,
-                      "of a tuned program: move along its configurations so that this holds: deadline:12ms a "
-                      "batch, throughput:500/s (samples) or energy:0.5J a batch");
+                      "for a tuned program: switch between its configurations so that this goal holds: "
+                      "deadline:12ms a batch, throughput:500/s (samples) or energy:0.5J a batch");
   command->add_option(
       "--log", options->log,
-      "with --goal: write what each batch took and why another configuration was taken, as JSON");
+      "with --goal: write the time of each batch and the reason for each change of configuration, as JSON");
   command
       ->add_option("--seconds", options->seconds,
-                   "with --goal: look at the samples for so long, again where they do not suffice")
+                   "with --goal: run for this many seconds, and repeat the samples if necessary")
       ->check(CLI::Range(0.0, 1e6));
   command->add_option("--correct", options->correct,
-                      "write 1 for each sample that it gets right, 0 for each other, to this .npy file");
-  command
-      ->add_option("--at-least", options->atLeast,
-                   "fail when the accuracy, or PSNR and the like, is below this")
+                      "write 1 for each correct sample and 0 for each other one to this .npy file");
+  command->add_option("--at-least", options->atLeast, "fail when the metric is below this")
       ->check(CLI::Range(0.0, 100.0));
   command->add_flag("--json", options->json, "print as JSON");
   command->footer("examples: tessera eval lenet.tsx --data mnist:data/mnist --limit 1000\n"

@@ -506,7 +506,8 @@ static Status explainCommand(ExplainOptions &options) {
 }
 
 void addExplain(CLI::App &app, Action &action) {
-  auto *command = app.add_subcommand("explain", "say what each node runs on, how, why and at what cost");
+  auto *command =
+      app.add_subcommand("explain", "show where each node runs, with which code, why, and at what cost");
   auto options = std::make_shared<ExplainOptions>();
   options->open.add(*command);
   options->inputs.add(*command, /*random=*/true);

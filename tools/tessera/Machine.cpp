@@ -15,7 +15,7 @@
 
 namespace tessera::tool {
 
-// Pretend devices are for tests of this project; who looks for hardware is not shown them.
+// Pretend devices are for tests of this project, so they are not listed as hardware.
 static std::vector<Device *> shownDevices(bool all) {
   std::vector<Device *> shown;
   for (Device *device : allDevices())
@@ -113,7 +113,7 @@ void addMachine(CLI::App &app, Action &action) {
   auto *targets = app.add_subcommand("targets", "list the devices of this machine");
   auto json = std::make_shared<bool>(false), all = std::make_shared<bool>(false);
   targets->add_flag("--json", *json, "print as JSON");
-  targets->add_flag("--all", *all, "also devices that only pretend to be some, for tests");
+  targets->add_flag("--all", *all, "also list the pretend devices that tests use");
   targets->footer("example: tessera targets --json");
   targets->callback([json, all, &action] { action = [json, all] { return targetsCommand(*json, *all); }; });
   auto *doctor = app.add_subcommand("doctor", "say what is missing here and how to get it");

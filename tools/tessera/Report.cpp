@@ -40,13 +40,13 @@ static Status reportCommand(const ReportOptions &options) {
 }
 
 void addReport(CLI::App &app, Action &action) {
-  auto *command = app.add_subcommand("report", "write a page about a tuned program");
+  auto *command = app.add_subcommand("report", "write an HTML report about a tuned program");
   auto options = std::make_shared<ReportOptions>();
   command->add_option("file", options->file, "tuned program: portable (.tsr) or installed (.tsx)")
       ->required();
   command->add_option("-o,--output", options->output, "the page (.html)")->required();
   command->add_option("--log", options->log,
-                      "what the controller did: the file that 'tessera eval --log' wrote");
+                      "add a run under a goal: the file that 'tessera eval --log' wrote");
   command->footer("example: tessera report lenet.tsx -o lenet.html");
   command->callback([options, &action] { action = [options] { return reportCommand(*options); }; });
 }

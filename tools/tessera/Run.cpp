@@ -142,7 +142,8 @@ static Result<ProgramChooser> choosePilot(const RunOptions &options, const std::
                                           std::span<const BufferRef> inputs) {
   if (options.goal.empty()) {
     if (!options.log.empty())
-      return fail(StatusCode::InvalidArgument, "--log: without --goal there is nothing to decide");
+      return fail(StatusCode::InvalidArgument,
+                  "--log: expected --goal beside it; without a goal there are no decisions to write down");
     return ProgramChooser(program);
   }
   const bool hasRows = !inputs.empty() && !inputs[0]->shape().empty();
@@ -232,14 +233,13 @@ void addRun(CLI::App &app, Action &action) {
   options->open.add(*command);
   options->inputs.add(*command, /*random=*/false);
   command->add_option("--output", options->outputs, "name=file.npy; without any, a summary is printed");
-  command->add_option("--repeat", options->repeat, "launch it N times")->check(CLI::Range(1u, 1000000000u));
-  command->add_option(
-      "--goal", options->goal,
-      "of a tuned program, with --repeat: move along its configurations so that this holds, as for "
-      "'tessera eval'");
+  command->add_option("--repeat", options->repeat, "number of launches")->check(CLI::Range(1u, 1000000000u));
+  command->add_option("--goal", options->goal,
+                      "for a tuned program, with --repeat: switch between its configurations so that this "
+                      "goal holds, as for 'tessera eval'");
   command->add_option("--log", options->log, "with --goal: as for 'tessera eval'");
   command->add_option("--trace", options->trace, "write a timeline in Chrome's format");
-  command->add_flag("--profile", options->profile, "print what each node cost");
+  command->add_flag("--profile", options->profile, "print the cost of each node");
   command->add_flag("--json", options->json, "print results as JSON");
   command->footer("example: tessera run edges.tsx --input image=photo.npy --output edges=out.npy");
   command->callback([options, &action] { action = [options] { return runCommand(*options); }; });
@@ -319,10 +319,10 @@ void addBench(CLI::App &app, Action &action) {
   auto options = std::make_shared<BenchOptions>();
   options->open.add(*command);
   options->inputs.add(*command, /*random=*/true);
-  command->add_option("--batch", options->batch, "first extent of all inputs that leave it open");
+  command->add_option("--batch", options->batch, "first extent of all inputs where it is open");
   command->add_option("--seconds", options->seconds, "how long to measure (default 1)")
       ->check(CLI::Range(0.0, 3600.0));
-  command->add_option("--repeat", options->repeat, "exact number of launches instead");
+  command->add_option("--repeat", options->repeat, "number of launches, instead of a time");
   command->add_option("--json", options->json, "write the result to this file ('-': standard output)");
   command->footer("example: tessera bench edges.tsx --dim image:0=1080 --dim image:1=1920 --threads 2");
   command->callback([options, &action] { action = [options] { return benchCommand(*options); }; });

@@ -52,7 +52,7 @@ static Result<Verified> openShipped(const VerifyOptions &options) {
   TESSERA_ASSIGN(std::optional<tune::Curve> curve, tune::readCurve(opened->module().file()));
   if (!curve)
     return fail(StatusCode::InvalidArgument, "'", options.open.file,
-                "' claims nothing; tune the program and install it with --loss");
+                "' holds no claims to verify; tune the program and install it with --loss");
   verified.curve = std::move(*curve);
   for (const tune::Configuration &c : verified.curve.configurations) {
     const bool isAsked = options.open.configuration.empty() || c.name == options.open.configuration;
@@ -267,27 +267,24 @@ static Status verifyCommand(const VerifyOptions &options) {
 }
 
 void addVerify(CLI::App &app, Action &action) {
-  auto *command = app.add_subcommand(
-      "verify", "measure again what a tuned program claims of its configurations, and compare");
+  auto *command =
+      app.add_subcommand("verify", "measure a tuned program again, and compare with what it claims");
   auto options = std::make_shared<VerifyOptions>();
   options->open.add(*command);
-  command->get_option("--configuration")
-      ->description("of the tuned program, this one and the exact one alone");
+  command->get_option("--configuration")->description("measure only this configuration and the exact one");
   options->data.add(*command);
   command
       ->add_option("--seconds", options->seconds,
                    "how long to measure each configuration's speed (default 1)")
       ->check(CLI::Range(0.0, 3600.0));
   command
-      ->add_option(
-          "--tolerance", options->tolerance,
-          "percent that speed and energy may be worse than claimed, since no machine is equally fast "
-          "on two days (default 5)")
+      ->add_option("--tolerance", options->tolerance,
+                   "percent by which speed and energy may be worse than claimed (default 5)")
       ->check(CLI::Range(0.0, 100.0));
   command->add_option("--json", options->json, "write the result to this file ('-': standard output)");
   command->footer(
-      "Data that the program was tuned with: without --skip and --limit the samples are those that "
-      "the claims were made on. A claim that is broken, not by chance, is a failure.\n"
+      "With the data of the tuning run, and without --skip and --limit, the samples are those that the "
+      "claims were made on. The command fails when a claim is broken by more than chance.\n"
       "example: tessera verify lenet.tsx --data mnist:data/mnist --skip 5000");
   command->callback([options, &action] { action = [options] { return verifyCommand(*options); }; });
 }

@@ -77,20 +77,19 @@ int main(int argc, char **argv) {
 
   CLI::App app("Tessera: a retargetable, accuracy-aware compiler and runtime", "tessera");
   app.set_version_flag("--version", "tessera " TESSERA_VERSION);
-  app.footer("With the compiler (tessera-compiler beside this program):\n"
-             "  compile                     compile a source file into a portable object (.tsr)\n"
-             "  cc                          compile C++ whose marked loops and tasks are graphs; takes "
-             "Clang's flags\n"
-             "  calibrate                   measure the ranges that int8 needs, on samples\n"
-             "  tune                        find what a network's accuracy can be traded for, and store the "
-             "curve\n"
-             "  install                     specialise portable objects for a machine (.tsx)\n"
-             "and run, bench, eval and explain take portable objects too.\n\n"
-             "Every command but cc takes --trusted-keys KEYS, a file or folder of public keys: it opens only "
-             "programs that are\n"
-             "signed with one of them (SECURITY.md; $TESSERA_TRUSTED_KEYS is the same).\n\n"
-             "'tessera COMMAND --help' shows each with an example.\n"
-             "example: tessera run edges.tsx --input image=photo.npy --output edges=out.npy");
+  app.footer(
+      "With the compiler (tessera-compiler beside this program):\n"
+      "  compile                     compile a source file into a portable object (.tsr)\n"
+      "  cc                          compile C++ with marked loops and tasks; takes Clang's flags\n"
+      "  calibrate                   measure the ranges that int8 needs, on samples\n"
+      "  tune                        measure the trade-off between accuracy and speed, and store the curve\n"
+      "  install                     specialise portable objects for a machine (.tsx)\n"
+      "and run, bench, eval and explain take portable objects too.\n\n"
+      "Every command but cc takes --trusted-keys KEYS, a file or folder of public keys: it opens only "
+      "programs that are\n"
+      "signed with one of them (SECURITY.md; $TESSERA_TRUSTED_KEYS is the same).\n\n"
+      "'tessera COMMAND --help' shows each with an example.\n"
+      "example: tessera run edges.tsx --input image=photo.npy --output edges=out.npy");
   app.require_subcommand(1);
   Action action;
   addRun(app, action);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Synchronisation that costs nothing on the side that is in a hurry: Linux can make all
-// running threads of the process pass a memory barrier (membarrier), so that the rare
-// side pays for the frequent one.
+// Asymmetric fences: the frequent side pays nothing, the rare side pays for both. Linux
+// can make all running threads of the process pass a memory barrier (membarrier), which
+// the rare side asks for.
 #pragma once
 
 #include "tessera/base/SpinMutex.h"
@@ -21,8 +21,8 @@ void heavyFence();
 /// loaded after it is what that thread stored before.
 inline void lightFence() { std::atomic_signal_fence(std::memory_order_seq_cst); }
 
-/// A spinning mutex that is free of atomic operations as long as one thread uses it: that thread only says
-/// that it is inside. The first other thread ends this for good.
+/// A spinning mutex that needs no atomic operations while only one thread uses it: that thread just marks
+/// that it holds the mutex. The first other thread that locks it ends this mode for good.
 class BiasedMutex {
 public:
   void lock() {

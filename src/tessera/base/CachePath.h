@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Where installed programs are kept that nobody asked to keep: those of `run X.tsr` and of executables that
-// carry their graphs. What lies there is run, so nobody else may write there.
+// The cache of programs that were installed implicitly: by `run X.tsr` and by executables that carry their
+// graphs. Its files are executed, so no other user may write there.
 #pragma once
 
 #include "tessera/base/Status.h"
@@ -19,11 +19,11 @@ std::string cacheFolder();
 /// Makes the folder, with its parents, unless it is there. Refuses one that others own or may write.
 Status openCacheFolder(const std::string &path = cacheFolder());
 
-/// True for a file that nobody but this user (or root) can have made or changed.
+/// True for a file that only this user (or root) can have made or changed.
 bool isOwnFile(const std::string &path);
 
-/// The installed program of a portable object on this machine. `key` stands for the object's content, the
-/// machine, the mode and our version; the file's `meta` repeats it, and what has another key is not that
+/// The installed program of a portable object on this machine. `key` identifies the object's content, the
+/// machine, the mode and our version. The file's `meta` repeats it; a file with another key is another
 /// program, whatever its name.
 struct CacheEntry {
   std::string path, key;

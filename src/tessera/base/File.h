@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Files: reading by mapping, and writing so that nobody ever sees half a file
+// Files: reading by mapping, and writing so that no reader ever sees half a file
 // (written beside the destination, flushed, renamed; removed on failure or signal).
 #pragma once
 

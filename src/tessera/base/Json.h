@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// JSON that may hold any bytes. File names, names of ONNX nodes and symbols of MLIR need not be UTF-8, which
-// JSON has to be: bytes that are not are written as characters that nobody uses, and read back as they were.
-// All that writes or reads JSON does it through these functions.
+// JSON with strings of any bytes. File names, names of ONNX nodes and symbols of MLIR need not be UTF-8,
+// which JSON requires. Bytes that are no UTF-8 are written as characters without other use, and read back
+// unchanged. All that writes or reads JSON does it through these functions.
 #pragma once
 
 #include <nlohmann/json.hpp>

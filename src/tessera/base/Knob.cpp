@@ -115,7 +115,7 @@ static Status parsePart(std::string_view part, Knob &knob, bool &hasPrecision) {
     if ((colon != std::string_view::npos) == (word.form == Form::Nothing) ||
         !parseParameters(word, parameters, knob))
       return fail(StatusCode::InvalidArgument, "the knob '", part,
-                  "' is not in order; expected something like '", word.example, "'");
+                  "' is malformed; expected something like '", word.example, "'");
     knob.structure = word.structure;
     return Status::success();
   }

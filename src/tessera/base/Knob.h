@@ -11,9 +11,9 @@
 namespace tessera {
 
 struct Knob {
-  /// Of the operands (int4: of the weights alone); sums are kept in f32, or exact in 32 bits for int8 and
-  /// int7, which is int8 with weights of seven bits. Of graph nodes: F16 and BF16 are how results are stored,
-  /// F16Math is that and all arithmetic.
+  /// The precision of the operands (int4: of the weights alone). Sums are kept in f32, or exact in 32 bits
+  /// for int8 and int7; int7 is int8 with weights of seven bits. For graph nodes F16 and BF16 are how results
+  /// are stored, and F16Math is also the precision of all arithmetic.
   enum class Precision : uint8_t { F32, F16, BF16, Int8, Int7, Int4, F16Math };
   enum class Structure : uint8_t {
     None,
@@ -30,7 +30,7 @@ struct Knob {
     Winograd,     ///< by Winograd's F(value, 3)
     Split,        ///< f32 by products of its parts in bf16
     Promise,      ///< on the analog accelerator PROMISE, at swing level `value`; modelled
-    // Of graph nodes alone:
+    // For graph nodes only:
     Reuse,     ///< in `skip` of every `rate` activations of a stream its last results serve again
     Version,   ///< the graph that is the `value`th of its `dfg.versions` is called instead
     Stale,     ///< readers get the results of `value` activations before, and wait for none of this one
@@ -50,7 +50,7 @@ struct Knob {
 
   /// Operands are integers of a byte.
   bool isBytes() const { return precision == Precision::Int8 || precision == Precision::Int7; }
-  /// Of what its activation can be, such as from nn.range.
+  /// Needs the range of its activation, for example from nn.range.
   bool needsRange() const { return isBytes() || structure == Structure::Promise; }
   bool isExact() const { return precision == Precision::F32 && structure == Structure::None; }
   bool perforatesRows() const {
@@ -60,11 +60,11 @@ struct Knob {
     return structure == Structure::PerforateCols || structure == Structure::PerforateBoth;
   }
   bool perforates() const { return perforatesRows() || perforatesCols(); }
-  /// Only activations of a stream differ by it; in a launch on its own there is nothing to see.
+  /// Has an effect only in streams: a single launch computes the exact result.
   bool isOfStreams() const { return structure == Structure::Reuse || structure == Structure::Stale; }
-  /// Of data that the program marks as approximate alone.
+  /// Allowed only for data that the program marks as approximate.
   bool needsMark() const { return structure == Structure::Stale || structure == Structure::BitErrors; }
-  /// Of a graph node: rows are left out.
+  /// A knob of a graph node that leaves out rows.
   bool skipsRows() const {
     return structure == Structure::PerforateRows || structure == Structure::CubicRows;
   }
@@ -75,7 +75,7 @@ struct Knob {
 /// Operation → knob; "all" stands for every operation that has the knob.
 using KnobMap = std::map<std::string, std::string>;
 
-/// Reads "all=int8" or "conv1=bf16,conv2=int8+perforate-rows:1/2@0". Each knob is one; no name comes twice.
+/// Reads "all=int8" or "conv1=bf16,conv2=int8+perforate-rows:1/2@0". No name may come twice.
 Result<KnobMap> parseKnobMap(std::string_view text);
 
 } // namespace tessera

@@ -62,7 +62,7 @@ TEST(Knob, ReadsAndPrints) {
 TEST(Knob, RefusesOthers) {
   EXPECT_EQ(refusal("in8").substr(0, 41), "unknown knob 'in8'; did you mean 'int8'? ");
   EXPECT_EQ(refusal("perforate-rows:1/2"),
-            "the knob 'perforate-rows:1/2' is not in order; expected something like 'perforate-rows:1/2@0'");
+            "the knob 'perforate-rows:1/2' is malformed; expected something like 'perforate-rows:1/2@0'");
   EXPECT_EQ(refusal("int8+bf16"), "a knob has at most one precision, but got 'bf16' as well");
   EXPECT_EQ(refusal("direct+low-rank:3"), "a knob has at most one structure, but got 'low-rank:3' as well");
   EXPECT_EQ(refusal("f32+direct"), "'f32' stands alone, but got 'f32+direct'; leave it out");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What every command looks at on its way out: that nothing is written over what it reads, and that what it
-// printed has arrived.
+// Checks that every command makes of its output: no output file is also an input, and all that was printed
+// has been written.
 #pragma once
 
 #include "tessera/base/Status.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where a process is in its work, so that whoever ends it can say where it was. The notes can lie in memory
-// that a parent shares with its child: what stops the child need not ask it.
+// Notes of what a process is working on, so that a message about its end can name the place. The notes can
+// lie in memory that a parent shares with its child, where the parent reads them after the child has died.
 #pragma once
 
 #include <string_view>
 
 namespace tessera {
 
-/// Text of a fixed size: it is read while the writer may be anywhere, or dead.
+/// Text of a fixed size, because it is read while the writer runs or after it has died.
 struct Progress {
   char stage[32];
   char place[160]; ///< of the stage: a node, a pass

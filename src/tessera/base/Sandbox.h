@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Takes from a process what reading a program never needs: writing elsewhere, the network, other processes.
-// Landlock limits writing, seccomp the system calls; both are asked of the kernel, and neither can be undone.
+// Confines a process that reads untrusted programs: it may not write elsewhere, use the network or reach
+// other processes. Landlock limits writing, seccomp the system calls; neither can be undone.
 #pragma once
 
 #include "tessera/base/Status.h"
@@ -21,7 +21,7 @@ struct Confinement {
   bool programs = false;
 };
 
-/// What the kernel offers for this, in words, for 'tessera doctor'; empty when nothing.
+/// The parts that the kernel supports, for 'tessera doctor' ("Landlock 4, seccomp"); empty when none.
 std::string describeSandbox();
 
 /// Confines this process and all that it starts. $TESSERA_SANDBOX: "off" leaves it as it is, "require" makes

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A folder for temporary files that outlives nobody: its owner removes it, and when the owner was killed, the
-// next one that makes a folder does. Whether the owner lives is told by a lock that ends with it, so numbers
-// of processes, which are used again and differ between containers, play no part.
+// A folder for temporary files. Its owner removes it; if the owner was killed, the next process that makes
+// such a folder does. A lock on the folder says whether the owner is alive. Process numbers are not used for
+// that: they are used again, and differ between containers.
 #pragma once
 
 #include "tessera/base/Status.h"

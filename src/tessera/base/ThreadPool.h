@@ -25,7 +25,7 @@ public:
 
   /// The pool of the process, large enough for any machine.
   static ThreadPool &shared();
-  /// The number of threads to use when nobody says: TESSERA_THREADS, or the processors of this process.
+  /// The default number of threads: TESSERA_THREADS, or the processors of this process.
   static unsigned defaultThreads();
 
   using Task = void (*)(void *context, unsigned thread, unsigned threads);

@@ -22,7 +22,7 @@ Status makeKey(const std::string &path);
 Status signFile(const std::string &file, const std::string &key, const std::string &out);
 
 /// Fails when $TESSERA_TRUSTED_KEYS names a file of public keys (or a folder of *.pub) and `file` is not
-/// signed with one of them. Files in the cache that nobody else can write are ours, made from
+/// signed with one of them. Files in the cache that no other user can write are ours, made from
 /// files that are checked themselves.
 Status checkTrust(const Container &file);
 

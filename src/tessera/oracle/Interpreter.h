@@ -122,7 +122,7 @@ struct Exec {
 
   const Val &in(const Inst &inst, unsigned i) const { return frame[inst.in[i]]; }
   Val &out(const Inst &inst, unsigned i = 0) const { return frame[inst.out[i]]; }
-  /// The operand's value, moved out of its slot when nobody needs it any more.
+  /// The operand's value, moved out of its slot when it is not needed any more.
   Val take(const Inst &inst, unsigned i) const {
     Val &slot = frame[inst.in[i]];
     if (i < 64 && (inst.lastUses >> i & 1))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// `tessera cc` as a library: Clang's driver, whose compilations are done here. Sees neither Clang nor the
-// stages after import; who calls it says how graphs become a portable object.
+// `tessera cc` as a library: Clang's driver, whose compilations are done here. Its interface
+// names neither Clang nor the stages after import; the caller passes in how graphs become a portable object.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where the compiler is in the user's file, for the day it dies there: nesting without end is told by its
-// place.
+// Names the place in the user's file when the compiler crashes, for example because an expression is nested
+// too deeply for the stack.
 #pragma once
 
 #include "clang/Frontend/CompilerInstance.h"

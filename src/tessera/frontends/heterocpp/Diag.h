@@ -28,7 +28,7 @@ public:
 
 private:
   void report(clang::DiagnosticsEngine::Level level, clang::SourceLocation loc, const llvm::Twine &text) {
-    // What two graphs or two instances of a template have in common is said once.
+    // The same message for two graphs or two instances of a template is reported once.
     if (level != clang::DiagnosticsEngine::Note)
       isKnown = !said.insert({loc.getRawEncoding(), text.str()}).second;
     if (isKnown)

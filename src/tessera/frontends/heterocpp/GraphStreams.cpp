@@ -61,7 +61,7 @@ void GraphBuilder::updateStates() {
   }
 }
 
-// A node that writes memory without a look at it says so: there is nothing to see.
+// Marks a node that writes memory without reading it.
 static void writeFirst(dfg::NodeOp node, unsigned input) {
   if (node.getPort(input).getMode() != dfg::PortMode::InOut ||
       !llvm::all_of(node.getInputArgs()[input].getUsers(),

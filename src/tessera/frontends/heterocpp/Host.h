@@ -37,7 +37,7 @@ struct HostLaunch {
   std::string graph;
   std::vector<HostInput> inputs;
   std::vector<HostInput> outputs; ///< memory that only goes out; `inner` holds all extents
-  bool isForgotten = false;       ///< its handle is kept, but nobody asks for it
+  bool isForgotten = false;       ///< its handle is kept, but never waited for
   bool isStream = false;
   std::vector<Word> words; ///< of a stream
   unsigned output = 0;     ///< the word that a pop returns

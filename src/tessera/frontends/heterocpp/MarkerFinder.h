@@ -35,8 +35,8 @@ public:
   /// Looks through a declaration and what it holds; what was seen before is skipped. To be called before code
   /// is generated for it.
   void add(clang::Decl *decl);
-  /// Once all is found: puts it in the order of the text, and reports markers that stand where they mean
-  /// nothing.
+  /// To be called at the end: sorts the calls by their place in the text, and reports markers that stand
+  /// where they have no effect.
   void finish(Diag &diag);
 
   std::vector<Found> found;

@@ -143,7 +143,7 @@ bool heterocpp::readCount(const FoundMember &member, HostPlace &where, clang::So
     }
   }
   diag.emitError(usedAt, "it is not known how many elements " + name + " points to");
-  // Nobody edits the library.
+  // The user cannot edit the library.
   if (ast.getSourceManager().isInSystemHeader(field->getLocation())) {
     diag.note(usedAt,
               "of the library's classes, vectors, arrays and spans know it; before the graph, take the "

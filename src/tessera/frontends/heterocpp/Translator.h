@@ -65,8 +65,8 @@ struct Storage {
   Object *object = nullptr;                    ///< Memory
 };
 
-/// Thrown nowhere: translation goes on after a mistake with values of the right type, so that one run shows
-/// all mistakes. `failed` says that the result is worth nothing.
+/// A mistake throws no exception: the translator reports it and goes on with a value of the right type, so
+/// that one run reports all mistakes. `failed` is then set, and the result must not be used.
 class Translator {
 public:
   Translator(OpBuilder &b, const clang::ASTContext &ast, Diag &diag) : b(b), ast(ast), diag(diag) {
@@ -219,7 +219,7 @@ protected:
   void testForNull(const Place &place, clang::SourceLocation at);
   void bindReference(Storage &reference, const Place &target, clang::SourceLocation at);
   Value toBool(Value v);
-  // Narrow.cpp
+  // NarrowIntegers.cpp
   Value truncate(Value v, Type narrow);
   Value isNotZero(Value v);
 

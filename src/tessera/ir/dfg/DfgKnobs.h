@@ -57,7 +57,7 @@ bool canNarrow(NodeOp node);
 /// All readers of the node's results are nodes, which may get results of another activation.
 bool canDelay(NodeOp node);
 
-/// The node has the knob, and who reads its results allows it.
+/// The node has the knob, and the readers of its results allow it.
 bool offersKnob(NodeOp node, const Knob &knob);
 
 /// The knobs worth trying, the exact one first.

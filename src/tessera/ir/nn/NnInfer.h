@@ -7,7 +7,7 @@
 
 namespace tessera::nn {
 
-/// Where an error is told, in the form of emitOpError: inference may run before the operation exists.
+/// Reports errors in the form of emitOpError: inference may run before the operation exists.
 struct Where {
   std::optional<Location> loc;
   StringRef name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Warnings dfg-w1 to dfg-w6: what nobody uses. What to do about it is for the passes that remove dead nodes.
+// Warnings dfg-w1 to dfg-w6: what is not used. What to do about it is for the passes that remove dead nodes.
 #include "tessera/ir/dfg/DfgNames.h"
 #include "tessera/transforms/check/Passes.h"
 

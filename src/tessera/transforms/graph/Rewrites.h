@@ -175,7 +175,7 @@ LogicalResult applyNodeKnobs(RewriterBase &rewriter, Operation *root, Refusal &n
 //===----------------------------------------------------------------------===//
 
 /// Gives each instance its own copy of a piece of memory that it writes before it reads: `dfg.scratch`, or a
-/// writable port on a buffer that nobody else uses.
+/// writable port on a buffer without other users.
 LogicalResult privatiseScratch(RewriterBase &rewriter, dfg::ScratchOp scratch, Refusal &no);
 FailureOr<dfg::NodeOp> privatisePort(RewriterBase &rewriter, dfg::NodeOp node, unsigned input, Refusal &no);
 

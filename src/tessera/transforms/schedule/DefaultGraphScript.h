@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Decides which nodes to fuse when nobody says so, and writes the decision down as a schedule script. The
-// decision is tried on a copy of the program; running the script on the program itself does the same steps.
+// The default scheduler of graphs: decides which nodes to fuse, and writes that down as a schedule script.
+// The decision is tried on a copy of the program; running the script on the program itself does the same
+// steps.
 #pragma once
 
 #include "tessera/transforms/schedule/Script.h"

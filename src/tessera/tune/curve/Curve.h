@@ -79,7 +79,7 @@ struct Curve {
   int64_t baselineCount = 0;
   std::vector<CurveOperation> operations;
   std::vector<Configuration> configurations; ///< ordered by loss; the first one is the baseline
-  std::string chosen;                        ///< the configuration that runs unless another is asked for
+  std::string chosen;                        ///< the configuration that runs by default
   struct Tuning {
     uint64_t seed = 1;
     int64_t images = 0, validated = 0, evaluations = 0, batch = 16;
@@ -87,7 +87,7 @@ struct Curve {
     double profileSeconds = 0, searchSeconds = 0, validateSeconds = 0;
     double predictionError = 0; ///< mean |predicted - measured| on the samples of the search
     double scale = 1;           ///< of the outputs' changes (Predict.h), fitted
-    bool isCut = false;         ///< not all that was planned was run; known only to who tuned
+    bool isCut = false;         ///< the run was cut short; not stored in files
   } tuning;
 
   const Configuration *find(std::string_view name) const;

@@ -141,7 +141,7 @@ Result<std::string> reportPage(const Curve &curve, std::string_view timeline) {
     if (!line.is_object() || !has("batch", &Json::is_number) || !has("ms", &Json::is_number) ||
         !has("configuration", &Json::is_string))
       return fail(StatusCode::InvalidArgument, "line ", number,
-                  " of the log is none of a controller; 'tessera eval --log' writes them");
+                  " is not one that 'tessera eval --log' writes");
     lines.push_back(std::move(line));
     begin = end + 1;
   }

@@ -18,7 +18,7 @@ static Status checkBounds(const MetricSet &metrics, std::span<const double> exac
     if (const MetricSet::Item &item = metrics.items()[i];
         item.bound && (item.higherIsBetter() ? *item.bound >= exact[i] : *item.bound <= exact[i]))
       return fail(StatusCode::InvalidArgument, "--metric: the bound of '", item.name,
-                  "' is not below what an exact answer has, which leaves nothing to spend");
+                  "' leaves no room for errors: an exact answer is no better");
   return Status();
 }
 

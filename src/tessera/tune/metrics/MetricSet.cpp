@@ -37,7 +37,7 @@ static Status parseKind(const std::string &text, MetricSet::Item &item) {
   const bool hasPeak = item.kind.kind == MetricKind::Psnr || item.kind.kind == MetricKind::Ssim;
   if (!hasPeak || *end || !(item.peak > 0) || std::isinf(item.peak))
     return fail(StatusCode::InvalidArgument, "the metric '", text,
-                "' is not in order; only psnr and ssim take a largest value, for example psnr:255");
+                "' is malformed; only psnr and ssim take a largest value, for example psnr:255");
   return Status();
 }
 
@@ -51,7 +51,7 @@ static Status takeBound(MetricSet::Item &item) {
   const double bound = std::strtod(text.c_str(), &end);
   if (text.empty() || *end || !std::isfinite(bound))
     return fail(StatusCode::InvalidArgument, "the metric '", item.name,
-                "' is not in order; a bound is a number, for example psnr@30");
+                "' is malformed; a bound is a number, for example psnr@30");
   item.bound = bound;
   item.name.resize(at);
   return Status();

@@ -74,12 +74,11 @@ TEST(MetricSet, Refusals) {
   auto refusal = [](const std::string &text) { return MetricSet::parse(text, outputs).status().message(); };
   EXPECT_EQ(refusal("psnr"), "the program has 2 outputs; say which is judged how, for example logits=psnr");
   EXPECT_EQ(refusal("picture=psnr@much"),
-            "the metric 'picture=psnr@much' is not in order; a bound is a number, for example psnr@30");
+            "the metric 'picture=psnr@much' is malformed; a bound is a number, for example psnr@30");
   EXPECT_EQ(refusal("pictur=psnr"),
             "unknown output 'pictur'; did you mean 'picture'? outputs: logits, picture");
-  EXPECT_EQ(
-      refusal("picture=l1:3"),
-      "the metric 'l1:3' is not in order; only psnr and ssim take a largest value, for example psnr:255");
+  EXPECT_EQ(refusal("picture=l1:3"),
+            "the metric 'l1:3' is malformed; only psnr and ssim take a largest value, for example psnr:255");
   EXPECT_EQ(refusal("none.so"), "the metric 'none.so' does not exist");
   auto set = MetricSet::parse("picture=l1", outputs);
   std::vector<OutputArray> odd = arrays(0);

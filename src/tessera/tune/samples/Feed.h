@@ -39,7 +39,7 @@ private:
   Normalisation norm;
 };
 
-/// Numbers of samples: those that a search sees, and those that it does not.
+/// Indices of the samples that the search uses, and of those that are held back.
 struct DealtItems {
   std::vector<int64_t> search, heldBack;
 };

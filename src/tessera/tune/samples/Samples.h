@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Samples of programs that are no classifiers: sets of inputs, whose golden outputs the exact program gives.
+// Samples for programs that are no classifiers: sets of inputs. The exact program computes the golden
+// outputs.
 #pragma once
 
 #include "tessera/base/Npy.h"
@@ -30,7 +31,7 @@ struct LaunchInputs {
 /// if it has only one; in the order of their names.
 Result<std::vector<Sample>> readSamples(const std::string &folder, const ProgramPlan &plan);
 
-/// Puts them into the order that a seed gives; the first ones are those of the search.
+/// Shuffles the samples by a seed; the search uses the first ones.
 void dealOut(std::vector<Sample> &samples, uint64_t seed);
 
 } // namespace tessera::tune

@@ -7,11 +7,11 @@
 
 namespace tessera::tune {
 
-/// A number of seconds from when it was made; 0: as many as it takes.
+/// A time limit in seconds that starts when it is constructed; 0: no limit.
 class Budget {
 public:
   explicit Budget(double seconds = 0) : seconds(seconds), start(nowNanoseconds()) {}
-  /// The share of it that has passed.
+  /// The share of the limit that has passed.
   double used() const { return seconds > 0 ? secondsSince(start) / seconds : 0; }
   /// Whether this share of it has passed.
   bool isUsed(double share = 1) const { return seconds > 0 && used() >= share; }

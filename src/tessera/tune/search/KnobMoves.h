@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Steps between configurations of graph nodes. What a node leaves out hurts less, or costs nothing at all,
-// when its readers leave out the rows around it, so knobs of neighbouring nodes are moved together.
+// Steps between configurations of graph nodes. Rows that a node leaves out cause a smaller error, or none,
+// when its readers leave out the rows around them, so knobs of neighbouring nodes are changed together.
 #pragma once
 
 #include "tessera/base/Knob.h"
@@ -20,7 +20,7 @@ bool isVariant(const TunableNode &node, const std::string &knob);
 /// Nodes are in the graph's order.
 std::vector<KnobMap> singleStepsOf(std::span<const TunableNode> nodes, const KnobMap &knobs);
 
-/// Likewise, but all nodes go on together: fewer rows or more, another precision, or one node's knob for all.
+/// Likewise, but all nodes change together: other rows, another precision, or one node's knob for all.
 std::vector<KnobMap> jointStepsOf(std::span<const TunableNode> nodes, const KnobMap &knobs);
 
 } // namespace tessera::tune

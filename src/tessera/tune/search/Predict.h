@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a configuration will do to quality, from profiles of one operation at a time. Three predictors: the
+// Predicts the quality of a configuration from profiles of one operation at a time. Three predictors: the
 // sum of the changes of quality (`sumOfLosses`, ApproxTuner's second), the sum of the changes of the outputs
 // (`OutputModel::predict` with its scale, ApproxTuner's first), and the latter from the nearest configuration
 // that was run (`OutputModel::observe`), with its uncertainty (`Uncertainty`).
@@ -26,17 +26,16 @@ double sumOfLosses(std::span<const Operation> operations, std::span<const uint16
 class OutputModel {
 public:
   OutputModel(Scores exact, std::vector<int32_t> labels, int k = 1);
-  /// Says what the scores are when only operation `op` runs choice `choice`. Choice 0 is exact and is not
-  /// told.
+  /// Records the scores when only operation `op` runs choice `choice`. Choice 0 is exact and is not recorded.
   void add(size_t op, size_t choice, const Scores &scores);
   bool knows(size_t op, size_t choice) const;
 
-  /// What these scores lose, paired with the exact answers.
+  /// The loss of these scores, paired with the exact answers.
   PairedLoss lossOf(const Scores &scores) const;
   /// scores + scale * (sum of differences), as a loss paired with the exact answers. The scores are those of
   /// the nearest configuration that was run: by the squared differences of the choices that are not the same.
   PairedLoss predict(std::span<const uint16_t> picks) const;
-  /// Says what the scores of a configuration are: it was run.
+  /// Records the scores of a configuration that was run.
   void observe(std::span<const uint16_t> picks, Scores scores);
   /// Chooses the scale that fits measured configurations best (least squares over the losses), among 0.5 … 2.
   void fitScale(std::span<const std::vector<uint16_t>> configurations, std::span<const double> measured);
@@ -66,7 +65,7 @@ struct Prediction {
   double loss, deviation;
 };
 
-/// How far predictions are off: what earlier ones were, and what few samples show.
+/// The error of predictions: from the errors of earlier ones and from the number of samples.
 class Uncertainty {
 public:
   void observe(double predicted, double measured);

@@ -22,7 +22,7 @@ struct SearchOptions {
   uint64_t seed = 1;
 };
 
-/// What is expected of a configuration, from all predictors together.
+/// The expected loss and cost of a configuration, from all predictors together.
 Prediction predict(const SearchInput &input, std::span<const uint16_t> picks);
 
 /// The predicted front, ordered by loss. The same for the same seed.

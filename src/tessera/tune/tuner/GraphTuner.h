@@ -22,16 +22,16 @@ namespace tessera::tune {
 struct GraphTuneOptions {
   std::string data, metric;
   int64_t images = 0; ///< samples for the search; 0: half of them
-  /// Losses that users will ask for, in the metric's unit, the largest last; of PSNR below 100 dB, which
-  /// stand for an exact answer.
+  /// Losses to tune for, in the metric's unit, the largest last. For PSNR they are below 100 dB, which stand
+  /// for an exact answer.
   std::vector<double> goals = {0};
-  double budget = 0; ///< seconds; 0: as long as it takes
+  double budget = 0; ///< seconds; 0: no limit
   int64_t candidates = 16;
   double confidence = 0.95;
   uint64_t seed = 1;
   unsigned threads = 0;
-  std::string machine; ///< what is compiled for where it is another CPU
-  std::string folder;  ///< for what was found so far, so that an interrupted run goes on
+  std::string machine; ///< the CPU to compile for, if it is not this one
+  std::string folder;  ///< for intermediate results, so that an interrupted run can continue
   bool quiet = true;
 };
 
@@ -50,7 +50,7 @@ public:
   Result<Curve> tune();
 
 private:
-  /// What a configuration was found to do; figures of all samples, in order.
+  /// The measurements of a configuration; figures of all samples, in order.
   struct Found {
     double microseconds = 0;
     std::vector<double> figures;

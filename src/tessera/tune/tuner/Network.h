@@ -39,9 +39,9 @@ struct Segment {
   std::vector<std::string> knobs;       ///< the first one is exact
   std::vector<double> work;             ///< of each knob: arithmetic in units of f32, whatever the machine
   std::optional<std::pair<float, float>> range; ///< of the activation, where the program knows it
-  std::optional<Demand> demand;                 ///< the same
+  std::optional<Demand> demand; ///< the error budget of the operation, where the program has one
 
-  /// A sum of activations behind the operation: what waits for it in memory is narrow when the operation is.
+  /// A sum of activations behind the operation: its operand in memory is narrow when the operation is.
   struct Sum {
     std::string name;
     std::string half, bytes; ///< its knob beside one in bf16, and beside one in bytes; "" for none

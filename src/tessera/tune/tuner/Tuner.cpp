@@ -86,7 +86,8 @@ Status Tuner::prepare() {
   TESSERA_ASSIGN(Runner::Exact found, runner->runExact(searchItems));
   if (!isFinite(found.scores))
     return fail(StatusCode::InvalidArgument, "'", network.name,
-                "' gives scores that are no numbers on exact data; nothing can be compared with them");
+                "' gives scores that are NaN or infinite without any knob; approximations cannot be compared "
+                "with them");
   exact = std::move(found.scores);
   for (size_t s = 0; s < network.segments.size(); ++s)
     if (network.segments[s].activation >= 0)

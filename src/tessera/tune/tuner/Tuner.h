@@ -21,20 +21,20 @@ struct TuneOptions {
   int64_t images = 256;        ///< for profiles; the others validate
   int64_t batch = 16;
   MetricKind metric;
-  std::vector<double> goals = {1, 2, 3}; ///< losses that users will ask for, in points, the largest last
-  double budget = 0;                     ///< seconds; 0: as long as it takes
+  std::vector<double> goals = {1, 2, 3}; ///< losses to tune for, in points, the largest last
+  double budget = 0;                     ///< seconds; 0: no limit
   int64_t candidates = 16;               ///< configurations to validate
   double confidence = 0.95;
   uint64_t seed = 1;
   unsigned threads = 0;
   Normalisation normalise;
-  std::string folder;    ///< for what was found so far, so that an interrupted run goes on
-  std::string costs;     ///< the journal of measured times that runs on this machine share
-  std::string machine;   ///< what pieces are compiled for where it is another CPU; times are kept apart
+  std::string folder;    ///< for intermediate results, so that an interrupted run can continue
+  std::string costs;     ///< the journal of measured times, shared by all runs on this machine
+  std::string machine;   ///< the CPU to compile for, if it is not this one; its times are kept apart
   bool portable = false; ///< costs are arithmetic, counted by precision, and not times of this machine
   bool quiet = true;
 
-  /// What the curve goes down to, in points.
+  /// The largest loss on the curve, in points.
   double maxLoss() const { return goals.back(); }
 };
 
@@ -58,11 +58,11 @@ public:
       : network(std::move(network)), program(std::move(program)), data(data), options(options),
         compiler(std::move(compiler)), whole(std::move(whole)) {}
 
-  /// With a budget, as good a curve as there is time for; `tuning.isCut` says that there was too little.
+  /// With a budget, the best curve found in that time; `tuning.isCut` says that the time was too short.
   Result<Curve> tune();
 
-  /// What operations may do to their results so that the loss stays below options.maxLoss() in a share of
-  /// runs with errors of their size; and the ranges of their activations.
+  /// Error budgets of the operations: with errors of these sizes the loss stays below options.maxLoss() in a
+  /// share of runs. And the ranges of their activations.
   struct FoundDemands {
     Demands demands;
     Ranges ranges;
@@ -93,7 +93,7 @@ private:
                               std::span<const uint8_t> before, uint64_t seed, std::vector<double> &l1) const;
   Result<std::shared_ptr<const Module>> compile(std::span<const PieceName> pieces, const std::string &name);
   Status profile();
-  /// Under which of its knobs, besides the exact one, a segment is tried.
+  /// Which knobs of a segment are tried, besides the exact one.
   enum class Effort { None, Plain, All };
   Effort effortAtFirst(size_t segment) const;
   Effort effortFor(size_t segment, double from) const; ///< `from`: what of the budget was used up at first
@@ -132,7 +132,7 @@ private:
   PieceCompiler compiler;
   NetworkCompiler whole;
 
-  /// Of a budget, what is used up when profiles end, and when nothing more is run for the search alone.
+  /// The shares of the budget at which profiling ends, and at which the search runs nothing more.
   static constexpr double profileShare = 0.5, searchShare = 0.7;
   Budget budget;
   size_t wholeProfiles = 0, plainProfiles = 0; ///< operations tried under all knobs, and under some

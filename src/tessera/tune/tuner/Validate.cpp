@@ -73,7 +73,7 @@ bool Tuner::isBeaten(const Candidate &candidate, double share,
   });
 }
 
-// Races: a quarter of the samples decides who is worth the rest.
+// Races: a quarter of the samples decides which candidates run on the rest.
 Status Tuner::validate() {
   const Json *old = journal->find("validate exact");
   if (old && old->is_array()) {

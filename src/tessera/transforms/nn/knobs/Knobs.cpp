@@ -90,7 +90,7 @@ Status nn::setKnobs(Operation *root, const KnobMap &knobs) {
     if (!knob.ok())
       return knob.status();
     bool any = false;
-    // A sum may stay as it is where nobody measured what it would need.
+    // A sum may stay as it is where its range was not measured.
     auto isUnmeasured = [&](TunableOp op) {
       return isa<BinaryOp>(op.getOperation()) && knob->precision == Knob::Precision::Int8 && !rangeOf(op);
     };
