@@ -18,7 +18,7 @@ NullDevice &freshDevice() {
   return static_cast<NullDevice &>(addDevice(std::make_unique<NullDevice>(next++)));
 }
 
-ProgramOptions on(std::vector<std::string> devices, Policy policy = Policy::Static) {
+ProgramOptions onDevices(std::vector<std::string> devices, Policy policy = Policy::Static) {
   ProgramOptions options;
   options.threads = 2;
   options.devices = std::move(devices);
@@ -26,7 +26,7 @@ ProgramOptions on(std::vector<std::string> devices, Policy policy = Policy::Stat
   return options;
 }
 
-Json versions(PlanBuilder &b, const char *kernel, Args args, int n, std::vector<std::string> targets) {
+Json versionsFor(PlanBuilder &b, const char *kernel, Args args, int n, std::vector<std::string> targets) {
   Json all = Json::array();
   for (const std::string &target : targets)
     all.push_back(b.version(target, Json::array({b.step(kernel, args, n)})));
@@ -37,8 +37,8 @@ Json versions(PlanBuilder &b, const char *kernel, Args args, int n, std::vector<
 PlanBuilder twoNodes(const std::vector<std::string> &targets) {
   PlanBuilder b;
   int x = b.input("x", {-1}), n = b.dim(x, 0), t = b.temp({n}), out = b.temp({n});
-  b.node("first", {x}, {t}, versions(b, "k_add1", {{"value", x}, {"value", t}}, n, targets));
-  b.node("second", {t}, {out}, versions(b, "k_add1", {{"value", t}, {"value", out}}, n, targets));
+  b.node("first", {x}, {t}, versionsFor(b, "k_add1", {{"value", x}, {"value", t}}, n, targets));
+  b.node("second", {t}, {out}, versionsFor(b, "k_add1", {{"value", t}, {"value", out}}, n, targets));
   b.output("out", out);
   return b;
 }
@@ -64,7 +64,7 @@ TEST(Health, ALostDeviceIsLeftAndItsNodesRunElsewhere) {
   for (unsigned lanes : {0u, 2u}) {
     NullDevice &device = freshDevice();
     device.setAsync(lanes);
-    auto program = openProgram(twoNodes({"null", "cpu"}), on({device.name()}));
+    auto program = openProgram(twoNodes({"null", "cpu"}), onDevices({device.name()}));
     ASSERT_TRUE(program);
     EXPECT_EQ(content(*launch(*program, {floats({1, 2})})[0]), (std::vector<float>{3, 4}));
     EXPECT_FALSE(device.lost());
@@ -79,14 +79,14 @@ TEST(Health, ALostDeviceIsLeftAndItsNodesRunElsewhere) {
     EXPECT_EQ(content(*launch(*program, {floats({5})})[0]), std::vector<float>{7});
     EXPECT_EQ(device.counts().launches, launches);
     auto module = loadModule(twoNodes({"null", "cpu"}).plan()).take();
-    EXPECT_EQ(Program::open(module, "", on({device.name()})).status().message(),
+    EXPECT_EQ(Program::open(module, "", onDevices({device.name()})).status().message(),
               concat("device '", device.name(), "' was lost: ", why));
   }
 }
 
 TEST(Health, AnotherDeviceOfTheKindTakesOver) {
   NullDevice &a = freshDevice(), &b = freshDevice();
-  auto program = openProgram(twoNodes({"null"}), on({a.name(), b.name()}));
+  auto program = openProgram(twoNodes({"null"}), onDevices({a.name(), b.name()}));
   ASSERT_TRUE(program);
   a.loseAtLaunch("first");
   EXPECT_EQ(content(*launch(*program, {floats({1})})[0]), std::vector<float>{3});
@@ -104,7 +104,7 @@ TEST(Health, ContentThatOnlyALostDeviceHadIsNamed) {
   for (unsigned lanes : {0u, 1u}) {
     NullDevice &device = freshDevice();
     device.setAsync(lanes);
-    auto program = openProgram(twoNodes({"null", "cpu"}), on({device.name()}));
+    auto program = openProgram(twoNodes({"null", "cpu"}), onDevices({device.name()}));
     ASSERT_TRUE(program);
     device.loseAtLaunch("second");
     Status status = launchStatus(*program, floats({1, 2}));
@@ -123,7 +123,7 @@ TEST(Health, LostWhileCopyingBack) {
   for (unsigned lanes : {0u, 1u}) {
     NullDevice &device = freshDevice();
     device.setAsync(lanes);
-    auto program = openProgram(twoNodes({"null", "cpu"}), on({device.name()}));
+    auto program = openProgram(twoNodes({"null", "cpu"}), onDevices({device.name()}));
     ASSERT_TRUE(program);
     auto x = floats({1});
     BufferRef out;
@@ -147,7 +147,7 @@ TEST(Health, LostWhileCopyingBack) {
 
 TEST(Health, LostWhileCopyingIn) {
   NullDevice &device = freshDevice();
-  auto program = openProgram(twoNodes({"null", "cpu"}), on({device.name()}));
+  auto program = openProgram(twoNodes({"null", "cpu"}), onDevices({device.name()}));
   ASSERT_TRUE(program);
   device.loseAtCopy("in");
   EXPECT_EQ(content(*launch(*program, {floats({1})})[0]), std::vector<float>{3});
@@ -177,10 +177,10 @@ TEST(Health, InPlaceContentOfALostDeviceIsNotInvented) {
     PlanBuilder b;
     int x = b.input("x", {-1}), n = b.dim(x, 0), t = b.temp({n}), u = b.alias(t, {n});
     b.node("make", {x}, {t},
-           versions(b, "k_add1", {{"value", x}, {"value", t}}, n, {onHost ? "cpu" : "null"}));
-    b.node("twice", {t}, {u}, versions(b, "k_twice", {{"value", t}}, n, {"null", "cpu"}));
+           versionsFor(b, "k_add1", {{"value", x}, {"value", t}}, n, {onHost ? "cpu" : "null"}));
+    b.node("twice", {t}, {u}, versionsFor(b, "k_twice", {{"value", t}}, n, {"null", "cpu"}));
     b.output("out", u);
-    auto program = openProgram(b, on({device.name(), "cpu"}));
+    auto program = openProgram(b, onDevices({device.name(), "cpu"}));
     ASSERT_TRUE(program);
     device.loseAtLaunch("twice");
     BufferRef out;
@@ -204,7 +204,7 @@ TEST(Health, LaunchesAtOnceSurviveTheLoss) {
   for (unsigned lanes : {0u, 3u}) {
     NullDevice &device = freshDevice();
     device.setAsync(lanes);
-    auto program = openProgram(twoNodes({"null", "cpu"}), on({device.name()}));
+    auto program = openProgram(twoNodes({"null", "cpu"}), onDevices({device.name()}));
     ASSERT_TRUE(program);
     std::atomic<int> wrong{0}, lost{0};
     std::vector<std::thread> threads;
@@ -238,7 +238,7 @@ TEST(Health, ALaunchThatNeverEndsIsGivenUp) {
   for (unsigned lanes : {0u, 1u}) {
     NullDevice &device = freshDevice();
     device.setAsync(lanes);
-    auto alone = openProgram(twoNodes({"null"}), on({device.name()}));
+    auto alone = openProgram(twoNodes({"null"}), onDevices({device.name()}));
     ASSERT_TRUE(alone);
     device.hangAtLaunch("second");
     Status status = launchStatus(*alone, floats({1}));
@@ -248,7 +248,7 @@ TEST(Health, ALaunchThatNeverEndsIsGivenUp) {
     EXPECT_TRUE(device.lost());
     NullDevice &other = freshDevice();
     other.setAsync(lanes);
-    auto both = openProgram(twoNodes({"null", "cpu"}), on({other.name()}));
+    auto both = openProgram(twoNodes({"null", "cpu"}), onDevices({other.name()}));
     other.hangAtLaunch("first");
     EXPECT_EQ(content(*launch(*both, {floats({1})})[0]), std::vector<float>{3});
     EXPECT_TRUE(other.lost());
@@ -258,7 +258,7 @@ TEST(Health, ALaunchThatNeverEndsIsGivenUp) {
 TEST(Health, ACopyThatNeverEndsIsGivenUp) {
   ShortLimit limit(400);
   NullDevice &device = freshDevice();
-  auto program = openProgram(twoNodes({"null", "cpu"}), on({device.name()}));
+  auto program = openProgram(twoNodes({"null", "cpu"}), onDevices({device.name()}));
   ASSERT_TRUE(program);
   device.hangAtCopy("in");
   EXPECT_EQ(content(*launch(*program, {floats({1})})[0]), std::vector<float>{3});
@@ -287,7 +287,7 @@ TEST(Health, DevicesMaySayWhatTheyTook) {
   NullDevice &device = freshDevice();
   device.setDelays(20000, 0); // 20 ms by the clock.
   device.setOwnTime(1000);    // 1 us a task.
-  ProgramOptions options = on({device.name(), "cpu"}, Policy::Eft);
+  ProgramOptions options = onDevices({device.name(), "cpu"}, Policy::Eft);
   options.profile = true;
   PlanBuilder b;
   int x = b.input("x", {4}), n = b.constant(4), out = b.temp({n});

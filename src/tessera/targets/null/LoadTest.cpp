@@ -83,14 +83,14 @@ LineDevice &line() {
   return device;
 }
 
-ProgramOptions on(std::vector<std::string> devices) {
+ProgramOptions openOn(std::vector<std::string> devices) {
   ProgramOptions options;
   options.devices = std::move(devices);
   return options;
 }
 
 // x -> add on the line device -> k_add1 on the host -> out
-PlanBuilder twoNodes() {
+PlanBuilder farAndNear() {
   PlanBuilder b;
   int x = b.input("x", {-1}), n = b.dim(x, 0), t = b.temp({n}), out = b.temp({n});
   b.node("far", {x}, {t},
@@ -104,17 +104,17 @@ PlanBuilder twoNodes() {
 TEST(Load, AnImageIsLoadedOnceAModule) {
   line().loads = 0;
   auto module =
-      loadModule(twoNodes().plan(), "", Json::object(), {{"code.line", "add 10\nother 5\n"}}).take();
+      loadModule(farAndNear().plan(), "", Json::object(), {{"code.line", "add 10\nother 5\n"}}).take();
   EXPECT_EQ(line().loads, 0);
   for (int i = 0; i < 2; ++i) {
-    auto program = Program::open(module, "", on({"line", "cpu"}));
+    auto program = Program::open(module, "", openOn({"line", "cpu"}));
     ASSERT_TRUE(program.ok()) << program.status().message();
     EXPECT_EQ(content(*launch(**program, {floats({1, 2})})[0]), (std::vector<float>{12, 13}));
   }
   EXPECT_EQ(line().loads, 1);
   // Who does not use the device does not load its code.
-  auto other = loadModule(twoNodes().plan(), "", Json::object(), {{"code.line", "add 10"}}).take();
-  EXPECT_EQ(Program::open(other, "", on({"cpu"})).status().message(),
+  auto other = loadModule(farAndNear().plan(), "", Json::object(), {{"code.line", "add 10"}}).take();
+  EXPECT_EQ(Program::open(other, "", openOn({"cpu"})).status().message(),
             "node 'far' has versions for line, but the devices in use are cpu:0");
   EXPECT_EQ(line().loads, 1);
 }
@@ -122,9 +122,9 @@ TEST(Load, AnImageIsLoadedOnceAModule) {
 TEST(Load, WhatIsMissingIsNamedWhenTheProgramOpens) {
   line();
   auto message = [](const std::map<std::string, std::string> &images) {
-    auto module = loadModule(twoNodes().plan(), "", Json::object(), images);
+    auto module = loadModule(farAndNear().plan(), "", Json::object(), images);
     EXPECT_TRUE(module.ok()) << module.status().message();
-    return Program::open(module.take(), "", on({"line:0", "cpu:0"})).status().message();
+    return Program::open(module.take(), "", openOn({"line:0", "cpu:0"})).status().message();
   };
   EXPECT_EQ(message({{"code.line", "addd 10"}}),
             "'test.tsx': kernel 'add' of node 'far' is not in the image for target 'line'");
@@ -137,7 +137,7 @@ TEST(Load, WhatIsMissingIsNamedWhenTheProgramOpens) {
 // What a plan says of a step for devices reaches the device; numbers that cannot be are refused before.
 TEST(Load, StepsSayWhatDevicesNeed) {
   for (int64_t threads : {128, 0, -1}) {
-    PlanBuilder b = twoNodes();
+    PlanBuilder b = farAndNear();
     int block = b.constant(threads), four = b.constant(4), one = b.constant(1),
         shared = b.constant(threads * 8);
     Json &step = b.nodes[0]["versions"][0]["steps"][0];
@@ -152,7 +152,7 @@ TEST(Load, StepsSayWhatDevicesNeed) {
     line();
     auto module = loadModule(plan, "", Json::object(), {{"code.line", "add 10"}});
     ASSERT_TRUE(module.ok()) << module.status().message();
-    auto program = Program::open(module.take(), "", on({"line", "cpu"})).take();
+    auto program = Program::open(module.take(), "", openOn({"line", "cpu"})).take();
     auto x = floats({1, 2});
     Buffer *in[] = {x.get()};
     BufferRef out[1];
@@ -188,15 +188,16 @@ TEST(Load, AnImageOfItsOwnGoesBeforeTheHosts) {
                              own ? std::map<std::string, std::string>{{"code.null", kernelImage()}}
                                  : std::map<std::string, std::string>{});
     ASSERT_TRUE(module.ok()) << module.status().message();
-    auto program = Program::open(module.take(), "", on({"null"}));
+    auto program = Program::open(module.take(), "", openOn({"null"}));
     ASSERT_TRUE(program.ok()) << program.status().message();
     EXPECT_EQ(null.counts().loads, own ? 1u : 0u);
     EXPECT_EQ(content(*launch(**program, {floats({1})})[0]), std::vector<float>{2});
   }
   auto damaged = loadModule(b.plan(), "", Json::object(), {{"code.null", "not an image"}});
   ASSERT_TRUE(damaged.ok());
-  EXPECT_NE(Program::open(damaged.take(), "", on({"null"})).status().message().find("section 'code.null': "),
-            std::string::npos);
+  EXPECT_NE(
+      Program::open(damaged.take(), "", openOn({"null"})).status().message().find("section 'code.null': "),
+      std::string::npos);
 }
 
 // The host's own target, too: such a program does not take the static path, and its answers are the same.
