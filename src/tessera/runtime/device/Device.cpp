@@ -18,6 +18,15 @@ Device::Device(std::string kind, unsigned index)
 
 Device::~Device() = default;
 DeviceImage::~DeviceImage() = default;
+DeviceRecording::~DeviceRecording() = default;
+
+Result<std::shared_ptr<DeviceRecording>> Device::record(std::span<const KernelLaunch>) {
+  return fail(StatusCode::Unsupported, "device '", name(), "' does not record");
+}
+
+EventRef Device::replay(const std::shared_ptr<DeviceRecording> &, std::span<const uint64_t>) {
+  return Event::finished(fail(StatusCode::Unsupported, "device '", name(), "' does not record"));
+}
 
 Result<std::shared_ptr<const DeviceImage>> Device::load(std::span<const std::byte>) {
   return fail(StatusCode::Unsupported, "device '", name(), "' has no loader for images of code");

@@ -102,6 +102,12 @@ public:
   virtual void *find(std::string_view name) const = 0;
 };
 
+/// Steps that a device has prepared, to run them again with other memory.
+class DeviceRecording {
+public:
+  virtual ~DeviceRecording();
+};
+
 class Device {
 public:
   Device(std::string kind, unsigned index);
@@ -155,6 +161,16 @@ public:
   virtual EventRef launchAsync(std::span<const KernelLaunch> steps, unsigned threads);
   virtual EventRef copyInAsync(void *to, size_t offset, const void *host, size_t bytes);
   virtual EventRef copyOutAsync(void *host, const void *from, size_t offset, size_t bytes);
+
+  /// True when it pays to prepare the steps of all nodes at once and to run them again and again: then
+  /// record() and replay() work.
+  virtual bool records() const { return false; }
+  /// Prepares steps, which run in order; those of one node after those of another. Nothing runs yet. What
+  /// they point to, arguments included, need not stay.
+  virtual Result<std::shared_ptr<DeviceRecording>> record(std::span<const KernelLaunch> steps);
+  /// Runs a recording. `args` are the arguments of all its steps, one step's after the other's, and stay
+  /// valid until the event is over; only those that are a value's memory may differ from what was recorded.
+  virtual EventRef replay(const std::shared_ptr<DeviceRecording> &recording, std::span<const uint64_t> args);
 
   /// True after an error that spoils the device: whatever it was asked for fails with DeviceLost, or it did
   /// not answer in time. Its memory holds nothing any more, and it is not used again in this process.

@@ -39,14 +39,21 @@ private:
     double cost = 0;
   };
 
-  /// A node on its way through the queues of a device, and what its launch points at until its event is over.
+  /// A node on its way through the queues of a device, or all nodes of a segment as one recording, and what
+  /// its launch points at until its event is over.
   struct Attempt {
     /// Queued or Launched, it can be taken away from a device that does not answer; whoever makes it Over
     /// says what becomes of the node.
     enum State : uint8_t { Queued, Busy, Launched, Over };
-    Attempt(int32_t node, Choice choice) : node(node), choice(choice) {}
-    const int32_t node;
+    Attempt(const Node &part, int32_t node, Choice choice)
+        : choice(choice), nodes{node}, versions{choice.version}, reads(part.reads), writes(part.writes) {}
+    explicit Attempt(Choice choice) : choice(choice) {}
     const Choice choice;
+    std::vector<int32_t> nodes, versions;     ///< More than one only of a whole segment.
+    std::vector<int32_t> allReads, allWrites; ///< Of a whole segment.
+    std::span<const int32_t> reads, writes;
+    Scheduler::WholeKey key; ///< Of a whole segment; else empty.
+    bool whole() const { return !key.empty(); }
     std::atomic<uint8_t> state{Queued};
     std::atomic<uint64_t> begin{0};
     std::vector<uint64_t> args;
@@ -66,6 +73,10 @@ private:
   using AttemptRef = std::shared_ptr<Attempt>;
 
   const ValueInfo &value(int32_t v) const { return plan.values[static_cast<size_t>(v)]; }
+  const Version &versionOf(const Attempt &attempt, size_t i) const {
+    return plan.nodes[static_cast<size_t>(attempt.nodes[i])]
+        .versions[static_cast<size_t>(attempt.versions[i])];
+  }
   BufferRef &rootOf(int32_t v) { return roots[static_cast<size_t>(value(v).root)]; }
 
   Status enterSegment(int32_t segment);
@@ -73,11 +84,16 @@ private:
   Status checkFaults(int32_t index);
   void submit(int32_t node);
   void submitTo(int32_t node, Choice choice);
+  void enqueue(const AttemptRef &attempt, int64_t priority);
+  AttemptRef wholeSegment();
+  void wholeDone(Attempt &attempt, const Status &status);
+  std::string names(const Attempt &attempt) const;
   Choice choose(int32_t node);
   Status bringInputs(Attempt &attempt);
   Status takeMemory(Attempt &attempt);
   Status awaitMemory(Attempt &attempt);
   Status makeSteps(Attempt &attempt);
+  Status makeStep(Attempt &attempt, int32_t node, const Step &step, void *handle);
   Status extents(const Step &step, std::string_view what, const std::array<int32_t, 3> &from, int64_t least,
                  int64_t *to, int64_t &product) const;
   Status byteCount(const Step &step, std::string_view what, int32_t from, uint64_t &to) const;
@@ -93,7 +109,6 @@ private:
   Status lostContent(const Device &device, int32_t root, Status status) const;
   void work(int32_t node, int32_t version, double &flops, double &bytes) const;
   bool hasCpuVersion(int32_t node, int32_t &version) const;
-  bool needsCopy(int32_t node, Device &device);
 
   Scheduler &scheduler;
   Program &program;
@@ -111,6 +126,7 @@ private:
   std::vector<int32_t> waiting; ///< Per node: unfinished nodes it needs in this segment.
   int32_t segment = 0, left = 0, inFlight = 0;
   std::vector<AttemptRef> attempts; ///< Those in flight.
+  std::vector<int32_t> ready;       ///< Nodes that begin the segment, in order.
   Status failure;
   std::atomic<uint64_t> nodesNs{0}; ///< Of the nodes that are done.
   std::atomic<bool> ownTime{false}; ///< A device has said what its part took.
@@ -264,12 +280,6 @@ DeviceLaunch::Choice DeviceLaunch::choose(int32_t n) {
   return best;
 }
 
-bool DeviceLaunch::needsCopy(int32_t n, Device &device) {
-  const Node &node = plan.nodes[static_cast<size_t>(n)];
-  return std::any_of(node.reads.begin(), node.reads.end(),
-                     [&](int32_t v) { return rootOf(v)->bytesToMove(device) != 0; });
-}
-
 // Under the launch's mutex.
 void DeviceLaunch::submit(int32_t n) {
   Choice choice = choose(n);
@@ -292,13 +302,19 @@ void DeviceLaunch::submit(int32_t n) {
 
 // Under the launch's mutex.
 void DeviceLaunch::submitTo(int32_t n, Choice choice) {
-  ++inFlight;
-  auto attempt = std::make_shared<Attempt>(n, choice);
-  attempts.push_back(attempt);
-  // What the node needs should not leave the device's memory before it begins.
   const Node &node = plan.nodes[static_cast<size_t>(n)];
-  for (const std::vector<int32_t> *list : {&node.reads, &node.writes})
-    for (int32_t v : *list)
+  enqueue(std::make_shared<Attempt>(node, n, choice),
+          int64_t(node.criticality) * (int64_t(1) << 32) + scheduler.rank[static_cast<size_t>(n)]);
+}
+
+// Under the launch's mutex.
+void DeviceLaunch::enqueue(const AttemptRef &attempt, int64_t priority) {
+  ++inFlight;
+  attempts.push_back(attempt);
+  const Choice &choice = attempt->choice;
+  // What is needed should not leave the device's memory before the attempt begins.
+  for (std::span<const int32_t> list : {attempt->reads, attempt->writes})
+    for (int32_t v : list)
       rootOf(v)->want(*choice.device);
   DeviceQueues &queues = DeviceQueues::of(*choice.device);
   {
@@ -308,10 +324,9 @@ void DeviceLaunch::submitTo(int32_t n, Choice choice) {
       queues.busyUntil = now;
     queues.busyUntil = std::max(queues.busyUntil, now) + choice.cost;
   }
-  int64_t priority = int64_t(plan.nodes[static_cast<size_t>(n)].criticality) * (int64_t(1) << 32) +
-                     scheduler.rank[static_cast<size_t>(n)];
   auto self = shared_from_this();
-  if (!needsCopy(n, *choice.device)) {
+  if (std::ranges::none_of(attempt->reads,
+                           [&](int32_t v) { return rootOf(v)->bytesToMove(*choice.device) != 0; })) {
     queues.compute.push(priority, [self, attempt] { self->compute(attempt); });
     return;
   }
@@ -320,7 +335,7 @@ void DeviceLaunch::submitTo(int32_t n, Choice choice) {
       return;
     Status status;
     {
-      trace::Scope scope(self->plan.nodes[static_cast<size_t>(attempt->node)].name, "copy");
+      trace::Scope scope(self->plan.nodes[static_cast<size_t>(attempt->nodes[0])].name, "copy");
       status = self->bringInputs(*attempt);
     }
     // Without room now, the node brings its inputs when it is its turn.
@@ -331,6 +346,74 @@ void DeviceLaunch::submitTo(int32_t n, Choice choice) {
     attempt->state = Attempt::Queued;
     queues.compute.push(priority, [self, attempt] { self->compute(attempt); });
   });
+}
+
+// All nodes of the segment as one, when they would all run on one device that records, and not for the first
+// time with these shapes. Who asks for a profile or a trace wants to see nodes.
+DeviceLaunch::AttemptRef DeviceLaunch::wholeSegment() {
+  if (program.profile() || trace::enabled() ||
+      std::ranges::none_of(program.devices(), [](Device *device) { return device->records(); }))
+    return nullptr;
+  AttemptRef attempt;
+  std::vector<bool> written(plan.values.size(), false);
+  double cost = 0;
+  std::vector<std::pair<int32_t, Choice>> chosen;
+  for (size_t n = 0; n < plan.nodes.size(); ++n)
+    if (plan.nodes[n].segment == segment) {
+      Choice choice = choose(static_cast<int32_t>(n));
+      if (!choice.device || !choice.device->records() ||
+          (!chosen.empty() && choice.device != chosen[0].second.device))
+        return nullptr;
+      cost += choice.cost;
+      chosen.emplace_back(static_cast<int32_t>(n), choice);
+    }
+  if (chosen.empty())
+    return nullptr;
+  Device *device = chosen[0].second.device;
+  attempt = std::make_shared<Attempt>(Choice{device, -1, cost});
+  attempt->key = {segment, static_cast<int64_t>(reinterpret_cast<uintptr_t>(device))};
+  for (auto &[n, choice] : chosen) {
+    const Node &node = plan.nodes[static_cast<size_t>(n)];
+    attempt->nodes.push_back(n);
+    attempt->versions.push_back(choice.version);
+    attempt->key.push_back(choice.version);
+    for (int32_t v : node.reads)
+      if (!written[static_cast<size_t>(value(v).root)])
+        attempt->allReads.push_back(v);
+    for (int32_t v : node.writes) {
+      attempt->allWrites.push_back(v);
+      written[static_cast<size_t>(value(v).root)] = true;
+    }
+  }
+  attempt->reads = attempt->allReads;
+  attempt->writes = attempt->allWrites;
+  // All that sizes and numbers are computed from.
+  for (std::span<const int64_t> extents : dims)
+    attempt->key.insert(attempt->key.end(), extents.begin(), extents.end());
+  attempt->key.insert(attempt->key.end(), loaded.begin(), loaded.end());
+  return scheduler.takesWhole(attempt->key) ? attempt : nullptr;
+}
+
+// A whole segment is done, or its nodes run one by one: nothing of it has happened then.
+void DeviceLaunch::wholeDone(Attempt &attempt, const Status &status) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (status.ok()) {
+    left -= static_cast<int32_t>(attempt.nodes.size());
+  } else {
+    scheduler.refuseWhole(attempt.key);
+    for (int32_t n : ready)
+      submit(n);
+  }
+  --inFlight;
+  if (inFlight == 0 && (left == 0 || !failure.ok()))
+    changed.notify_all();
+}
+
+std::string DeviceLaunch::names(const Attempt &attempt) const {
+  const std::string &first = plan.nodes[static_cast<size_t>(attempt.nodes.front())].name;
+  return attempt.nodes.size() == 1 ? concat("node '", first, "'")
+                                   : concat("nodes '", first, "' to '",
+                                            plan.nodes[static_cast<size_t>(attempt.nodes.back())].name, "'");
 }
 
 // What a person calls the memory of a value.
@@ -356,7 +439,7 @@ Status DeviceLaunch::lostContent(const Device &device, int32_t root, Status stat
 
 Status DeviceLaunch::bringInputs(Attempt &attempt) {
   Device &device = *attempt.choice.device;
-  for (int32_t v : plan.nodes[static_cast<size_t>(attempt.node)].reads) {
+  for (int32_t v : attempt.reads) {
     attempt.moved += rootOf(v)->bytesToMove(device);
     auto memory = rootOf(v)->deviceRead(device, /*ahead=*/true);
     if (!memory.ok())
@@ -372,20 +455,15 @@ static DeviceUse *findUse(std::vector<std::pair<int32_t, DeviceUse>> &memory, in
 
 // Has all that the node reads and writes, and its temporaries, in the device's memory.
 Status DeviceLaunch::takeMemory(Attempt &running) {
-  const int32_t n = running.node;
-  const Choice &choice = running.choice;
-  const Node &node = plan.nodes[static_cast<size_t>(n)];
-  const Version &version = node.versions[static_cast<size_t>(choice.version)];
-  Device &device = *choice.device;
+  Device &device = *running.choice.device;
   int32_t fallback;
-  bool protect = !device.sharesHostMemory() && hasCpuVersion(n, fallback);
+  bool protect = !device.sharesHostMemory() && (running.whole() || hasCpuVersion(running.nodes[0], fallback));
   auto reads = [&](int32_t root) {
-    return std::any_of(node.reads.begin(), node.reads.end(),
-                       [&](int32_t v) { return value(v).root == root; });
+    return std::ranges::any_of(running.reads, [&](int32_t v) { return value(v).root == root; });
   };
   running.memory.clear();
   running.temps.clear();
-  for (int32_t v : node.writes) {
+  for (int32_t v : running.writes) {
     int32_t root = value(v).root;
     if (findUse(running.memory, root))
       continue;
@@ -394,7 +472,7 @@ Status DeviceLaunch::takeMemory(Attempt &running) {
       return lostContent(device, root, use.status());
     running.memory.emplace_back(root, use.take());
   }
-  for (int32_t v : node.reads) {
+  for (int32_t v : running.reads) {
     int32_t root = value(v).root;
     if (findUse(running.memory, root))
       continue;
@@ -403,13 +481,16 @@ Status DeviceLaunch::takeMemory(Attempt &running) {
       return lostContent(device, root, use.status());
     running.memory.emplace_back(root, use.take());
   }
-  for (int32_t v : version.temps) {
-    TESSERA_ASSIGN(std::vector<int64_t> shape, exprs.shape(value(v)));
-    TESSERA_ASSIGN(BufferRef temp, Buffer::create(value(v).type, std::move(shape)));
-    TESSERA_ASSIGN(DeviceUse use, temp->deviceWrite(device));
-    running.temps.push_back(std::move(temp));
-    running.memory.emplace_back(v, std::move(use));
-  }
+  for (size_t i = 0; i < running.nodes.size(); ++i)
+    for (int32_t v : versionOf(running, i).temps) {
+      if (findUse(running.memory, v))
+        continue;
+      TESSERA_ASSIGN(std::vector<int64_t> shape, exprs.shape(value(v)));
+      TESSERA_ASSIGN(BufferRef temp, Buffer::create(value(v).type, std::move(shape)));
+      TESSERA_ASSIGN(DeviceUse use, temp->deviceWrite(device));
+      running.temps.push_back(std::move(temp));
+      running.memory.emplace_back(v, std::move(use));
+    }
   return Status();
 }
 
@@ -439,7 +520,13 @@ Status DeviceLaunch::execute(Attempt &attempt) {
   attempt.begun = true;
   if (!attempt.change(Attempt::Busy, Attempt::Launched))
     return Status();
-  attempt.event = device.launchAsync(attempt.steps, program.threads());
+  if (!attempt.whole()) {
+    attempt.event = device.launchAsync(attempt.steps, program.threads());
+    return Status();
+  }
+  auto recording = scheduler.recording(attempt.key, device, attempt.steps);
+  attempt.event =
+      recording.ok() ? device.replay(*recording, attempt.args) : Event::finished(recording.status());
   return Status();
 }
 
@@ -470,45 +557,52 @@ Status DeviceLaunch::byteCount(const Step &step, std::string_view what, int32_t 
   return Status();
 }
 
+// The arguments are those of the steps, one after the other: what has no tasks has none.
 Status DeviceLaunch::makeSteps(Attempt &running) {
-  const int32_t n = running.node;
-  const Choice &choice = running.choice;
-  const Node &node = plan.nodes[static_cast<size_t>(n)];
-  const Version &version = node.versions[static_cast<size_t>(choice.version)];
-  std::vector<uint64_t> &args = running.args;
-  std::vector<KernelLaunch> &steps = running.steps;
-  for (const Step &step : version.steps)
-    for (const StepArg &arg : step.args) {
-      if (arg.isValue) {
-        args.push_back(reinterpret_cast<uint64_t>(findUse(running.memory, value(arg.index).root)->data()));
-        continue;
-      }
-      TESSERA_ASSIGN(int64_t number, exprs.get(arg.index));
-      args.push_back(static_cast<uint64_t>(number));
-    }
-  void *const *handles = program.handles(n, choice.version, *choice.device);
-  TESSERA_CHECK(handles) << "a node on a device whose kernels were never loaded";
-  size_t offset = 0;
-  for (const Step &step : version.steps) {
-    KernelLaunch launch;
-    launch.node = node.name;
-    launch.kernel = step.kernel;
-    launch.handle = handles[&step - version.steps.data()];
-    launch.args = args.data() + offset;
-    launch.argCount = step.args.size();
-    launch.chain = step.chain;
-    offset += step.args.size();
-    launch.kinds = step.args;
-    launch.own = step.own;
-    int64_t tasks = 0, threads = 0, members = 0;
-    TESSERA_TRY(extents(step, "grid", step.grid, 0, launch.grid, tasks));
-    TESSERA_TRY(extents(step, "block", step.block, 1, launch.block, threads));
-    TESSERA_TRY(extents(step, "cluster", step.cluster, 1, launch.cluster, members));
-    TESSERA_TRY(byteCount(step, "scratch", step.scratch, launch.scratch));
-    TESSERA_TRY(byteCount(step, "shared memory", step.shared, launch.shared));
-    if (tasks > 0)
-      steps.push_back(launch);
+  size_t most = 0;
+  for (size_t i = 0; i < running.nodes.size(); ++i)
+    for (const Step &step : versionOf(running, i).steps)
+      most += step.args.size();
+  running.args.reserve(most); // Steps point into it.
+  for (size_t i = 0; i < running.nodes.size(); ++i) {
+    const int32_t n = running.nodes[i];
+    const Version &version = versionOf(running, i);
+    void *const *handles = program.handles(n, running.versions[i], *running.choice.device);
+    TESSERA_CHECK(handles) << "a node on a device whose kernels were never loaded";
+    for (size_t s = 0; s < version.steps.size(); ++s)
+      TESSERA_TRY(makeStep(running, n, version.steps[s], handles[s]));
   }
+  return Status();
+}
+
+Status DeviceLaunch::makeStep(Attempt &running, int32_t n, const Step &step, void *handle) {
+  KernelLaunch launch;
+  launch.node = plan.nodes[static_cast<size_t>(n)].name;
+  launch.kernel = step.kernel;
+  launch.handle = handle;
+  launch.args = running.args.data() + running.args.size();
+  launch.argCount = step.args.size();
+  launch.chain = step.chain;
+  launch.kinds = step.args;
+  launch.own = step.own;
+  int64_t tasks = 0, threads = 0, members = 0;
+  TESSERA_TRY(extents(step, "grid", step.grid, 0, launch.grid, tasks));
+  TESSERA_TRY(extents(step, "block", step.block, 1, launch.block, threads));
+  TESSERA_TRY(extents(step, "cluster", step.cluster, 1, launch.cluster, members));
+  TESSERA_TRY(byteCount(step, "scratch", step.scratch, launch.scratch));
+  TESSERA_TRY(byteCount(step, "shared memory", step.shared, launch.shared));
+  for (const StepArg &arg : step.args) {
+    int64_t number = 0;
+    if (!arg.isValue) {
+      TESSERA_ASSIGN(number, exprs.get(arg.index));
+    }
+    if (tasks > 0)
+      running.args.push_back(
+          arg.isValue ? reinterpret_cast<uint64_t>(findUse(running.memory, value(arg.index).root)->data())
+                      : static_cast<uint64_t>(number));
+  }
+  if (tasks > 0)
+    running.steps.push_back(launch);
   return Status();
 }
 
@@ -538,12 +632,11 @@ void DeviceLaunch::finish(Attempt &attempt, Status status, const DeviceReport &r
 
 // The device has answered, or was never asked.
 void DeviceLaunch::computed(Attempt &attempt, Status status, const DeviceReport &report) {
-  const Node &node = plan.nodes[static_cast<size_t>(attempt.node)];
   Device &device = *attempt.choice.device;
   if (status.ok() && device.lost())
     status = fail(StatusCode::DeviceLost, "device '", device.name(), "' was lost: ", device.lossReason());
   // First what became of the results, then the end of their use: in between nothing can take them away.
-  for (int32_t v : node.writes)
+  for (int32_t v : attempt.writes)
     status.ok() ? rootOf(v)->commit(device) : rootOf(v)->abandon(device, attempt.begun);
   attempt.memory.clear();
   attempt.temps.clear();
@@ -555,11 +648,9 @@ void DeviceLaunch::computed(Attempt &attempt, Status status, const DeviceReport 
 // What follows for the node. Its attempt's own parts are not looked at: a device that does not answer may
 // still use them.
 void DeviceLaunch::settle(Attempt &attempt, Status status, const DeviceReport &report) {
-  const int32_t n = attempt.node;
-  const Node &node = plan.nodes[static_cast<size_t>(n)];
   Device &device = *attempt.choice.device;
-  for (const std::vector<int32_t> *list : {&node.reads, &node.writes})
-    for (int32_t v : *list)
+  for (std::span<const int32_t> list : {attempt.reads, attempt.writes})
+    for (int32_t v : list)
       rootOf(v)->unwant(device);
   {
     DeviceQueues &queues = DeviceQueues::of(device);
@@ -570,18 +661,25 @@ void DeviceLaunch::settle(Attempt &attempt, Status status, const DeviceReport &r
     std::lock_guard<std::mutex> lock(mutex);
     std::erase_if(attempts, [&](const AttemptRef &other) { return other.get() == &attempt; });
   }
-  if (!status.ok()) {
+  if (!status.ok() && !attempt.whole()) {
     nodeFailed(attempt, std::move(status));
     return;
   }
   const uint64_t begin = attempt.begin, end = nowNanoseconds();
   const bool own = device.info().ownTime && report.ns;
   const uint64_t took = own ? *report.ns : end - begin;
+  if (status.ok())
+    nodesNs += took;
+  if (own && status.ok())
+    ownTime = true;
+  if (attempt.whole()) {
+    wholeDone(attempt, status);
+    return;
+  }
+  const int32_t n = attempt.nodes[0];
+  const Node &node = plan.nodes[static_cast<size_t>(n)];
   double flops, bytes;
   work(n, attempt.choice.version, flops, bytes);
-  nodesNs += took;
-  if (own)
-    ownTime = true;
   scheduler.learn(n, attempt.choice.version, device, flops, bytes, static_cast<double>(took));
   if (trace::enabled())
     trace::record(node.name, device.name(), begin, end);
@@ -602,16 +700,15 @@ void DeviceLaunch::lookForSilence() {
   }
   for (const AttemptRef &attempt : all) {
     Device &device = *attempt->choice.device;
-    const std::string &name = plan.nodes[static_cast<size_t>(attempt->node)].name;
     // The host's own kernels end when they end: there is nobody else who could do better.
     const bool host = device.sharesHostMemory() && device.runsHostCode();
     const uint64_t ns = static_cast<uint64_t>(limit.count()) * 1000000;
     if (!host && ns && attempt->state == Attempt::Launched && now > attempt->begin + ns &&
         attempt->change(Attempt::Launched, Attempt::Over)) {
-      Status silent = device.judge(fail(StatusCode::Timeout, "device '", device.name(), "': node '", name,
-                                        "' got no answer within ",
+      Status silent = device.judge(fail(StatusCode::Timeout, "device '", device.name(),
+                                        "': ", names(*attempt), " got no answer within ",
                                         formatNanoseconds(1e6 * static_cast<double>(limit.count()))));
-      for (int32_t v : plan.nodes[static_cast<size_t>(attempt->node)].writes)
+      for (int32_t v : attempt->writes)
         rootOf(v)->abandon(device, /*begun=*/true);
       settle(*attempt, std::move(silent), {});
     } else if (device.lost() && attempt->change(Attempt::Queued, Attempt::Over)) {
@@ -623,7 +720,7 @@ void DeviceLaunch::lookForSilence() {
 }
 
 void DeviceLaunch::nodeFailed(const Attempt &attempt, Status status) {
-  const int32_t n = attempt.node;
+  const int32_t n = attempt.nodes[0];
   const Node &node = plan.nodes[static_cast<size_t>(n)];
   Device &device = *attempt.choice.device;
   // Lost content is lost for whoever reads it.
@@ -698,7 +795,7 @@ Status DeviceLaunch::run() {
     TESSERA_TRY(enterSegment(s));
     std::unique_lock<std::mutex> lock(mutex);
     segment = s;
-    std::vector<int32_t> ready;
+    ready.clear();
     for (size_t n = 0; n < plan.nodes.size(); ++n) {
       const Node &node = plan.nodes[n];
       if (node.segment != s)
@@ -718,8 +815,11 @@ Status DeviceLaunch::run() {
       int32_t rankA = scheduler.rank[static_cast<size_t>(a)], rankB = scheduler.rank[static_cast<size_t>(b)];
       return rankA != rankB ? rankA > rankB : a < b;
     });
-    for (int32_t n : ready)
-      submit(n);
+    if (AttemptRef whole = wholeSegment())
+      enqueue(whole, 0);
+    else
+      for (int32_t n : ready)
+        submit(n);
     auto done = [&] { return inFlight == 0 && (left == 0 || !failure.ok()); };
     // Often enough for the limit; a launch that ends is noticed at once.
     const std::chrono::milliseconds limit = deviceLimit(), most(500);
@@ -791,6 +891,34 @@ void Scheduler::learn(int32_t node, int32_t version, Device &device, double flop
   // A slow outlier must not scare the policy away for good, a fast one is true.
   if (!added)
     it->second = ns < it->second ? ns : it->second + (ns - it->second) * 0.25;
+}
+
+bool Scheduler::takesWhole(const WholeKey &key) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (wholes.size() >= 256 && !wholes.contains(key))
+    wholes.clear();
+  Whole &whole = wholes[key];
+  return ++whole.launches > 1 && !whole.refused;
+}
+
+Result<std::shared_ptr<DeviceRecording>> Scheduler::recording(const WholeKey &key, Device &device,
+                                                              std::span<const KernelLaunch> steps) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (auto it = wholes.find(key); it != wholes.end() && it->second.recording)
+      return it->second.recording;
+  }
+  // Two launches may record the same at once; either will do.
+  auto made = device.record(steps);
+  if (!made.ok())
+    return device.judge(made.status());
+  std::lock_guard<std::mutex> lock(mutex);
+  return wholes[key].recording = made.take();
+}
+
+void Scheduler::refuseWhole(const WholeKey &key) {
+  std::lock_guard<std::mutex> lock(mutex);
+  wholes[key].refused = true;
 }
 
 BufferRef Scheduler::constantBuffer(int32_t v) {

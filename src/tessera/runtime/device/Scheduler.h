@@ -35,12 +35,26 @@ private:
   void learn(int32_t node, int32_t version, Device &device, double flops, double bytes, double ns);
   BufferRef constantBuffer(int32_t value);
 
+  /// What is known of a segment whose nodes all run on one device that records, for shapes and scalars.
+  struct Whole {
+    uint32_t launches = 0; ///< Recorded the second time: shapes that come once are not worth it.
+    bool refused = false;  ///< It went wrong; the nodes run one by one.
+    std::shared_ptr<DeviceRecording> recording;
+  };
+  using WholeKey = std::vector<int64_t>;
+  /// True when the segment is to run as a whole this time.
+  bool takesWhole(const WholeKey &key);
+  Result<std::shared_ptr<DeviceRecording>> recording(const WholeKey &key, Device &device,
+                                                     std::span<const KernelLaunch> steps);
+  void refuseWhole(const WholeKey &key);
+
   Program &program;
   Device *cpu = nullptr;
   std::vector<int32_t> rank; ///< Per node: length of the longest path to the end.
   std::mutex mutex;
   std::map<std::tuple<int32_t, int32_t, Device *, double>, double> measured;
   std::map<int32_t, BufferRef> constants;
+  std::map<WholeKey, Whole> wholes;
 };
 
 } // namespace tessera

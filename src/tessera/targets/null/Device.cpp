@@ -301,7 +301,11 @@ EventRef NullDevice::hangs(const std::string &what, std::string_view which) {
 EventRef NullDevice::launchAsync(std::span<const KernelLaunch> steps, unsigned) {
   if (EventRef never = hangs("launch", steps.empty() ? std::string_view() : steps[0].node))
     return never;
-  auto work = [this, steps](Event &event) {
+  return start({steps.begin(), steps.end()});
+}
+
+EventRef NullDevice::start(std::vector<KernelLaunch> steps) {
+  auto work = [this, steps = std::move(steps)](Event &event) {
     uint64_t tasks = 0;
     Status status = run(steps, tasks);
     DeviceReport report;
@@ -315,6 +319,42 @@ EventRef NullDevice::launchAsync(std::span<const KernelLaunch> steps, unsigned) 
   else
     work(*event);
   return event;
+}
+
+namespace {
+/// Steps with places for their arguments.
+struct NullRecording final : DeviceRecording {
+  std::vector<KernelLaunch> steps;
+};
+} // namespace
+
+Result<std::shared_ptr<DeviceRecording>> NullDevice::record(std::span<const KernelLaunch> steps) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!spoiled.empty())
+    return lostNow(*this, spoiled);
+  ++count.recordings;
+  auto recording = std::make_shared<NullRecording>();
+  recording->steps.assign(steps.begin(), steps.end());
+  for (KernelLaunch &step : recording->steps)
+    step.args = nullptr;
+  return std::shared_ptr<DeviceRecording>(std::move(recording));
+}
+
+EventRef NullDevice::replay(const std::shared_ptr<DeviceRecording> &recording,
+                            std::span<const uint64_t> args) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    ++count.replays;
+  }
+  std::vector<KernelLaunch> steps = static_cast<NullRecording &>(*recording).steps;
+  size_t at = 0;
+  for (KernelLaunch &step : steps) {
+    step.args = args.data() + at;
+    at += step.argCount;
+  }
+  if (EventRef never = hangs("launch", steps.empty() ? std::string_view() : steps[0].node))
+    return never;
+  return start(std::move(steps));
 }
 
 EventRef NullDevice::copyInAsync(void *to, size_t offset, const void *host, size_t bytes) {

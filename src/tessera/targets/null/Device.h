@@ -19,7 +19,7 @@ namespace tessera {
 
 struct NullCounts {
   uint64_t copiesIn = 0, copiesOut = 0, copiesPeer = 0, bytesIn = 0, bytesOut = 0, launches = 0, failures = 0,
-           loads = 0, pins = 0;
+           loads = 0, pins = 0, recordings = 0, replays = 0;
   uint64_t copiesBesideKernels =
       0; ///< copies that began while a kernel ran, or were under way when one began
   uint64_t mostKernelsAtOnce = 0;
@@ -54,6 +54,10 @@ public:
   EventRef copyInAsync(void *to, size_t offset, const void *host, size_t bytes) override;
   EventRef copyOutAsync(void *host, const void *from, size_t offset, size_t bytes) override;
 
+  bool records() const override { return recordsSteps; }
+  Result<std::shared_ptr<DeviceRecording>> record(std::span<const KernelLaunch> steps) override;
+  EventRef replay(const std::shared_ptr<DeviceRecording> &recording, std::span<const uint64_t> args) override;
+
   NullCounts counts() const;
   void resetCounts();
   /// The next `times` launches of `node` ("" is any) fail after having written garbage over half their work.
@@ -69,6 +73,8 @@ public:
   void hangAtCopy(const std::string &direction);
   /// Launches report so many nanoseconds for each task as the device's own time; 0: none.
   void setOwnTime(uint64_t nsPerTask);
+  /// Records the steps of whole segments, and counts recordings and replays.
+  void setRecords(bool records) { recordsSteps = records; }
   /// Bytes of the host's memory that are pinned now.
   uint64_t pinnedBytes() const;
   void setDelays(unsigned launchMicroseconds, unsigned copyMicroseconds);
@@ -97,6 +103,7 @@ private:
   Status copyStarts(std::string_view direction, const void *memory, size_t end);
   EventRef hangs(const std::string &what, std::string_view which);
   Status run(std::span<const KernelLaunch> steps, uint64_t &tasks);
+  EventRef start(std::vector<KernelLaunch> steps);
 
   /// Threads of the device that do what they are given, in order.
   class Engine {
@@ -125,6 +132,7 @@ private:
   std::map<void *, size_t> pinned;
   std::vector<EventRef> unanswered;
   std::atomic<uint64_t> ownNsPerTask{0};
+  std::atomic<bool> recordsSteps{false};
   unsigned launchDelay = 0, copyDelay = 0;
   uint64_t used = 0;
   unsigned kernelsRunning = 0, copiesRunning = 0;
