@@ -75,7 +75,7 @@ private:
       if (buffer == asking || failed.contains(buffer))
         continue;
       std::unique_lock<std::mutex> held(buffer->mutex, std::try_to_lock);
-      if (!held || buffer->moving) {
+      if (!held || buffer->far->moving) {
         none = Evicted::NoneNow;
         continue;
       }
@@ -86,7 +86,7 @@ private:
     std::sort(candidates.begin(), candidates.end());
     for (auto [wanted, dirty, use, buffer] : candidates) {
       std::unique_lock<std::mutex> held(buffer->mutex, std::try_to_lock);
-      if (!held || buffer->moving) {
+      if (!held || buffer->far->moving) {
         none = Evicted::NoneNow;
         continue;
       }
@@ -94,7 +94,7 @@ private:
       if (!copy)
         continue;
       if (!buffer->clean(*copy)) {
-        buffer->moving = true;
+        buffer->far->moving = true;
         return buffer;
       }
       ++dropped;
@@ -107,7 +107,7 @@ private:
   }
 
   static Buffer::Copy *idleCopy(Buffer &buffer, Device &device, bool ahead) {
-    for (Buffer::Copy &copy : buffer.copies)
+    for (Buffer::Copy &copy : buffer.copies())
       if (copy.device == &device && copy.memory && !copy.memory->inUse() && !copy.backup &&
           !(ahead && copy.wanted))
         return &copy;
@@ -187,16 +187,16 @@ static void keepForEver(void *memory) {
 }
 
 Buffer::~Buffer() {
-  if (!copies.empty()) {
+  if (far) {
     residents().remove(*this);
     // Whoever had chosen it to make room finishes first.
     Lock lock(mutex);
     awaitTurn(lock);
-    for (Copy &copy : copies)
+    for (Copy &copy : copies())
       if (copy.pinned && !copy.device->lost())
         copy.device->unpinHost(host, std::max<size_t>(byteSize, 1));
   }
-  if (ownsHost && keepHost)
+  if (ownsHost && far && far->keepHost)
     keepForEver(host);
   else if (ownsHost)
     std::free(host);
@@ -217,7 +217,7 @@ Status Buffer::ensureHost() {
   // Nobody's old data may show through in a part that is never written.
   std::memset(host, 0, rounded);
   ownsHost = true;
-  if (copies.empty()) {
+  if (!far) {
     hostValid.add(whole());
     hostOnly.store(true, std::memory_order_release);
   }
@@ -226,71 +226,78 @@ Status Buffer::ensureHost() {
 
 Buffer::Copy &Buffer::copyOn(Device &device) {
   static std::atomic<uint64_t> uses{0};
-  for (Copy &copy : copies)
+  for (Copy &copy : copies())
     if (copy.device == &device) {
       copy.lastUse = ++uses;
       return copy;
     }
   // hostOnly was published with no copies: from here on everybody takes the lock.
   hostOnly.store(false, std::memory_order_release);
-  if (copies.empty())
+  if (!far) {
+    far = std::make_unique<Far>();
     residents().add(*this);
-  copies.push_back({&device, nullptr, nullptr, 0, ++uses, {}});
-  return copies.back();
+  }
+  far->copies.push_back({&device, nullptr, nullptr, 0, ++uses, {}});
+  return far->copies.back();
 }
 
 // The right to move data, from its construction to its end. The mutex is held at both; who has it may let the
 // mutex go, and waits only then.
 class Buffer::Move {
 public:
-  Move(Buffer &buffer, Lock &lock) : buffer(buffer), lock(lock) {
+  Move(Buffer &buffer, Lock &lock) : far(buffer.far.get()), lock(lock) {
+    if (!far) // No device knows the buffer: nothing will move, and nobody lets the mutex go.
+      return;
     buffer.awaitTurn(lock);
-    buffer.moving = true;
+    far->moving = true;
     buffer.dropLost();
   }
   ~Move() {
+    if (!far)
+      return;
     if (!lock.owns_lock())
       lock.lock();
-    buffer.moving = false;
-    buffer.moved.notify_all();
+    far->moving = false;
+    far->moved.notify_all();
   }
 
 private:
-  Buffer &buffer;
+  Far *const far;
   Lock &lock;
 };
 
 // Ends by itself: whoever moves data waits for devices with a limit.
 void Buffer::awaitTurn(Lock &lock) {
-  moved.wait(lock, [&] { return !moving; });
+  if (far)
+    far->moved.wait(lock, [&] { return !far->moving; });
 }
 
 // What a lost device holds counts no more.
 void Buffer::dropLost() {
-  for (Copy &copy : copies) {
+  for (Copy &copy : copies()) {
     if (!copy.device->lost() || (!copy.memory && copy.valid.empty()))
       continue;
     IntervalSet held = std::move(copy.valid);
     copy.valid.clear();
     copy.memory.reset();
     copy.backup.reset();
-    for (const Copy &other : copies)
+    for (const Copy &other : copies())
       if (!other.device->lost())
         for (ByteRange range : other.valid.all())
           held.remove(range);
     for (ByteRange range : hostValid.all())
       held.remove(range);
     for (ByteRange range : held.all()) {
-      gone.add(range);
-      goneWith = concat("device '", copy.device->name(), "': ", copy.device->lossReason());
+      far->gone.add(range);
+      far->goneWith = concat("device '", copy.device->name(), "': ", copy.device->lossReason());
     }
   }
 }
 
 Status Buffer::checkLost(ByteRange range) const {
-  if (gone.empty() || gone.common(range).empty())
+  if (!far || far->gone.empty() || far->gone.common(range).empty())
     return Status();
-  return fail(StatusCode::DeviceLost, describe(), ": the only valid copy was lost with ", goneWith);
+  return fail(StatusCode::DeviceLost, describe(), ": the only valid copy was lost with ", far->goneWith);
 }
 
 Status Buffer::ensureMemory(Lock &lock, Copy &copy, bool ahead) {
@@ -351,20 +358,22 @@ Status Buffer::transfer(Lock &lock, Copy *to, ByteRange range, bool &again) {
     if (to) {
       for (ByteRange part : hostValid.common(gap))
         plan(ins, part, nullptr);
-      for (Copy &other : copies)
+      for (Copy &other : copies())
         if (&other != to && to->device->canCopyFrom(*other.device))
           for (ByteRange part : other.valid.common(gap))
             plan(peers, part, &other);
     }
-    for (Copy &other : copies)
+    for (Copy &other : copies())
       if (&other != to)
         for (ByteRange part : other.valid.common(gap))
           plan(outs, part, &other);
   }
+  if (ins.empty() && outs.empty() && peers.empty())
+    return Status();
   if (!ins.empty() || !outs.empty())
     TESSERA_TRY(ensureHost());
   std::vector<Copy *> travels;
-  for (Copy &copy : copies)
+  for (Copy &copy : copies())
     if ((to == &copy && (!ins.empty() || !outs.empty())) ||
         std::ranges::any_of(outs, [&](const Part &part) { return part.source == copy.device; }))
       travels.push_back(&copy);
@@ -421,7 +430,7 @@ Status Buffer::transfer(Lock &lock, Copy *to, ByteRange range, bool &again) {
     hostValid.add(range);
   for (const std::vector<Part> *list : {&ins, &outs})
     for (const Part &part : *list)
-      keepHost = keepHost || (part.event && !part.event->isOver());
+      far->keepHost = far->keepHost || (part.event && !part.event->isOver());
   for (const std::vector<Part> *list : {&peers, &ins})
     for (const Part &part : *list)
       if (part.status.ok())
@@ -456,22 +465,22 @@ Status Buffer::bring(Lock &lock, Copy &to, bool ahead) {
 Status Buffer::writeBack(Device &device, bool &left) {
   Lock lock(mutex);
   Status status = fetchToHost(lock, whole());
-  for (Copy &copy : copies)
+  for (Copy &copy : copies())
     if (copy.device == &device && status.ok() && copy.memory && !copy.memory->inUse()) {
       copy.valid.clear();
       copy.memory.reset();
       left = true;
     }
-  moving = false;
-  moved.notify_all();
+  far->moving = false;
+  far->moved.notify_all();
   return status;
 }
 
-bool Buffer::clean(const Copy &copy) const {
+bool Buffer::clean(const Copy &copy) {
   for (ByteRange range : copy.valid.all()) {
     if (hostValid.contains(range))
       continue;
-    if (std::none_of(copies.begin(), copies.end(), [&](const Copy &other) {
+    if (std::ranges::none_of(copies(), [&](const Copy &other) {
           return &other != &copy && other.memory && other.valid.contains(range);
         }))
       return false;
@@ -496,7 +505,7 @@ void Buffer::unwant(Device &device) {
 void Buffer::invalidateOthers(Copy *keep, ByteRange range) {
   if (keep)
     hostValid.remove(range);
-  for (Copy &copy : copies)
+  for (Copy &copy : copies())
     if (&copy != keep)
       copy.valid.remove(range);
 }
@@ -519,7 +528,8 @@ Result<std::byte *> Buffer::hostWrite(ByteRange range, bool discard) {
   Move move(*this, lock);
   TESSERA_TRY(discard ? ensureHost() : fetchToHost(lock, range));
   hostValid.add(range);
-  gone.remove(range);
+  if (far)
+    far->gone.remove(range);
   invalidateOthers(nullptr, range);
   return host;
 }
@@ -586,10 +596,9 @@ Result<DeviceUse> Buffer::deviceUpdate(Device &device, bool protect) {
   Copy &copy = copyOn(device);
   Move move(*this, lock);
   TESSERA_TRY(bring(lock, copy));
-  bool elsewhere =
-      hostValid.contains(whole()) || std::any_of(copies.begin(), copies.end(), [&](const Copy &other) {
-        return &other != &copy && other.valid.contains(whole());
-      });
+  bool elsewhere = hostValid.contains(whole()) || std::ranges::any_of(copies(), [&](const Copy &other) {
+                     return &other != &copy && other.valid.contains(whole());
+                   });
   if (protect && !elsewhere && !copy.backup)
     TESSERA_TRY(protectContent(lock, copy));
   return use(copy);
@@ -598,7 +607,8 @@ Result<DeviceUse> Buffer::deviceUpdate(Device &device, bool protect) {
 void Buffer::commit(Device &device) {
   Lock lock(mutex);
   awaitTurn(lock);
-  gone.clear();
+  if (far)
+    far->gone.clear();
   if (device.sharesHostMemory()) {
     hostValid.add(whole());
     invalidateOthers(nullptr, whole());
@@ -630,9 +640,9 @@ size_t Buffer::bytesToMove(Device &device) {
   if (device.sharesHostMemory()) {
     for (ByteRange gap : hostValid.missing(whole()))
       sum += gap.size();
-    return copies.empty() ? 0 : sum;
+    return far ? sum : 0;
   }
-  for (Copy &copy : copies)
+  for (Copy &copy : copies())
     if (copy.device == &device) {
       for (ByteRange gap : copy.valid.missing(whole()))
         sum += gap.size();

@@ -115,7 +115,7 @@ private:
   void dropLost();
   Status checkLost(ByteRange range) const;
   void invalidateOthers(Copy *keep, ByteRange range);
-  bool clean(const Copy &copy) const;
+  bool clean(const Copy &copy);
   friend class Residents;
 
   ElementType elementType;
@@ -125,12 +125,20 @@ private:
   std::mutex mutex;
   std::byte *host = nullptr;
   IntervalSet hostValid;
-  std::list<Copy> copies; ///< Never moved: who moves data keeps references without the mutex.
-  bool moving = false;    ///< Some thread moves data: until it is done only it changes what is valid.
-  std::condition_variable moved;
-  IntervalSet gone;      ///< What only a lost device held, …
-  std::string goneWith;  ///< …and which.
-  bool keepHost = false; ///< A device that did not answer may still use the host's memory.
+  /// What only a buffer that devices know needs; most never do, and are made at every launch.
+  struct Far {
+    std::list<Copy> copies; ///< Never moved: who moves data keeps references without the mutex.
+    bool moving = false;    ///< Some thread moves data: until it is done only it changes what is valid.
+    std::condition_variable moved;
+    IntervalSet gone;      ///< What only a lost device held, …
+    std::string goneWith;  ///< …and which.
+    bool keepHost = false; ///< A device that did not answer may still use the host's memory.
+  };
+  std::list<Copy> &copies() {
+    static std::list<Copy> none;
+    return far ? far->copies : none;
+  }
+  std::unique_ptr<Far> far;
   /// True while there is host memory and no device ever had a copy: the path of programs that only use the
   /// CPU.
   std::atomic<bool> hostOnly{false};
