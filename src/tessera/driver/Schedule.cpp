@@ -3,6 +3,7 @@
 #include "tessera/driver/Schedule.h"
 
 #include "tessera/transforms/schedule/DefaultGraphScript.h"
+#include "tessera/transforms/schedule/Legality.h"
 #include "tessera/transforms/schedule/Script.h"
 #include "tessera/transforms/schedule/Sequences.h"
 
@@ -15,14 +16,14 @@ static std::string print(ArrayRef<Operation *> sequences) {
   llvm::raw_string_ostream os(text);
   for (Operation *sequence : sequences)
     if (sequence)
-      os << *sequence << "\n";
+      schedule::printSequence(sequence, os);
   return text;
 }
 
 LogicalResult tessera::adoptScripts(ModuleOp program, ModuleOp scripts) {
   if (!scripts)
     return success();
-  if (failed(schedule::checkSequences(scripts)))
+  if (failed(schedule::checkSequences(scripts)) || failed(schedule::checkSteps(scripts)))
     return failure();
   schedule::markNodes(program, scripts);
   return success();
@@ -33,6 +34,8 @@ FailureOr<std::string> tessera::scheduleGraph(ModuleOp program, ModuleOp scripts
   // The file may come from an older compiler, or from anyone.
   if (failed(adoptScripts(program, scripts)))
     return failure();
+  if (scripts)
+    schedule::addStepChecks(scripts);
   FailureOr<NamedSequenceOp> sequence = schedule::findSequence(scripts, Phase::Graph);
   if (failed(sequence))
     return failure();

@@ -7,8 +7,8 @@
 
 namespace tessera {
 
-/// Checks a script that a user gives, and notes on the nodes that it names that it is for them. `scripts` may
-/// be null.
+/// Checks a script that a user gives, steps included, and notes on the nodes that it names that it is for
+/// them. `scripts` may be null.
 LogicalResult adoptScripts(ModuleOp program, ModuleOp scripts);
 
 /// Applies the sequence of the phase `graph` to a whole program: the user's, or the one that the default

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
+#include "mlir/Interfaces/TilingInterface.h"
 
 using namespace tessera;
 using namespace tessera::schedule;
@@ -209,4 +210,96 @@ DiagnosedSilenceableFailure SplitBordersOp::apply(transform::TransformRewriter &
 void SplitBordersOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   transform::onlyReadsHandle(getTargetMutable(), effects);
   transform::modifiesPayload(effects);
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+static constexpr StepKind stepKinds[] = {StepKind::Tasks, StepKind::Loops, StepKind::Interchange,
+                                         StepKind::Vectorize};
+
+StringRef schedule::stringify(StepKind kind) {
+  switch (kind) {
+  case StepKind::Tasks:
+    return "tasks";
+  case StepKind::Loops:
+    return "loops";
+  case StepKind::Interchange:
+    return "interchange";
+  case StepKind::Vectorize:
+    return "vectorize";
+  }
+  llvm_unreachable("unknown step");
+}
+
+// The dimensions along which an operation reduces in an order that is part of its meaning.
+static SmallVector<int64_t> orderedDims(linalg::LinalgOp op) {
+  SmallVector<int64_t> dims;
+  if (op->hasAttr(leaf::orderedAttr))
+    for (auto [dim, type] : llvm::enumerate(op.getIteratorTypesArray()))
+      if (type == utils::IteratorType::reduction)
+        dims.push_back(dim);
+  return dims;
+}
+
+// What speaks against a step for an operation; empty for nothing.
+static std::string objection(Operation *op, StepKind kind, ArrayRef<int64_t> dims) {
+  static constexpr llvm::StringLiteral fold = "the order of the reduction is part of its meaning (fold)";
+  if (kind == StepKind::Tasks) {
+    auto tiled = dyn_cast<TilingInterface>(op);
+    SmallVector<utils::IteratorType> types =
+        tiled ? tiled.getLoopIteratorTypes() : SmallVector<utils::IteratorType>();
+    for (int64_t dim : dims)
+      if (dim < int64_t(types.size()) && types[dim] != utils::IteratorType::parallel)
+        return "cannot make tasks of dimension " + std::to_string(dim) +
+               ": it is a reduction, whose parts would write the same elements";
+    return "";
+  }
+  auto linalg = dyn_cast<linalg::LinalgOp>(op);
+  SmallVector<int64_t> ordered = linalg ? orderedDims(linalg) : SmallVector<int64_t>();
+  if (ordered.empty())
+    return "";
+  if (kind == StepKind::Loops) {
+    // Blocks of the outermost one are visited in order; of another one, they would be so for each of its
+    // values.
+    for (int64_t dim : ArrayRef(ordered).drop_front())
+      if (llvm::is_contained(dims, dim))
+        return "cannot tile dimension " + std::to_string(dim) + ": " + fold.str();
+  } else if (kind == StepKind::Interchange) {
+    SmallVector<int64_t> moved;
+    for (int64_t dim : dims)
+      if (llvm::is_contained(ordered, dim))
+        moved.push_back(dim);
+    if (moved != ordered)
+      return "cannot interchange dimensions: " + fold.str();
+  } else {
+    SmallVector<int64_t> ranges = linalg.getStaticLoopRanges();
+    for (int64_t dim : ordered)
+      if (ranges[dim] != 1)
+        return "cannot vectorise along dimension " + std::to_string(dim) + ": " + fold.str();
+  }
+  return "";
+}
+
+DiagnosedSilenceableFailure CheckStepOp::apply(transform::TransformRewriter &, transform::TransformResults &,
+                                               transform::TransformState &state) {
+  for (StepKind kind : stepKinds) {
+    if (getStep() != stringify(kind))
+      continue;
+    for (Operation *payload : state.getPayloadOps(getTarget())) {
+      std::string no = objection(payload, kind, getDims());
+      if (no.empty())
+        continue;
+      auto diag = emitSilenceableError() << no;
+      diag.attachNote(payload->getLoc()) << "payload op";
+      return diag;
+    }
+  }
+  return DiagnosedSilenceableFailure::success();
+}
+
+void CheckStepOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  transform::onlyReadsHandle(getTargetMutable(), effects);
+  transform::onlyReadsPayload(effects);
 }

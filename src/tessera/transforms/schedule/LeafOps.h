@@ -10,5 +10,13 @@
 #include "mlir/Dialect/Transform/Interfaces/TransformInterfaces.h"
 #include "mlir/IR/OpImplementation.h"
 
+namespace tessera::schedule {
+
+/// The steps of upstream that CheckStepOp checks operations for.
+enum class StepKind { Tasks, Loops, Interchange, Vectorize };
+StringRef stringify(StepKind kind);
+
+} // namespace tessera::schedule
+
 #define GET_OP_CLASSES
 #include "tessera/transforms/schedule/LeafOps.h.inc"

@@ -206,4 +206,22 @@ def SplitBordersOp : LeafChangeOp<"split_borders"> {
   let assemblyFormat = "$target attr-dict `:` type($target)";
 }
 
+def CheckStepOp
+    : LeafScheduleOp<"check_step", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "fail where one of upstream's steps would change what an operation computes";
+  let description = [{
+    Installing puts it in front of steps of a user's sequence that is not `tessera.unsafe`: "tasks" before
+    `structured.tile_using_forall`, which must tile parallel dimensions alone; "loops" before `structured.tile_using_for`,
+    "interchange" before `structured.interchange` and "vectorize" before `structured.vectorize`, which must keep the order
+    of a reduction whose order is part of its meaning (`fold`).
+
+    ```mlir
+    transform.tessera.check_step "tasks" %g dims [0, 1] : !transform.any_op
+    ```
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target, StrAttr:$step, DenseI64ArrayAttr:$dims);
+  let results = (outs);
+  let assemblyFormat = "$step $target `dims` $dims attr-dict `:` type($target)";
+}
+
 #endif

@@ -4,6 +4,7 @@
 
 #include "tessera/base/Diag.h"
 #include "tessera/transforms/graph/NodeParts.h"
+#include "tessera/transforms/schedule/Legality.h"
 
 using namespace tessera;
 using namespace tessera::schedule;
@@ -85,12 +86,18 @@ static LogicalResult checkVersion(ModuleOp script) {
 
 // The names of attributes, and the kinds of their values.
 static LogicalResult checkAttributes(NamedSequenceOp sequence, int64_t version) {
-  static const std::vector<std::string> known = {phaseAttr.str(), nodeAttr.str(), scriptAttr.str(),
-                                                 graphAttr.str(), targetAttr.str()};
+  static const std::vector<std::string> known = {phaseAttr.str(), nodeAttr.str(),   scriptAttr.str(),
+                                                 graphAttr.str(), targetAttr.str(), unsafeAttr.str()};
   for (NamedAttribute attribute : sequence->getDiscardableAttrs()) {
     StringRef name = attribute.getName();
     if (!name.starts_with("tessera."))
       continue;
+    if (name == unsafeAttr) {
+      if (!isa<UnitAttr>(attribute.getValue()))
+        return sequence.emitError() << "expected '" << name << "' without a value, but got "
+                                    << attribute.getValue();
+      continue;
+    }
     if (version < 2)
       return sequence.emitError() << "'" << name << "' needs a script of version 2; write '" << versionAttr
                                   << " = 2 : i64' among the attributes of its module";
