@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Transform/IR/TransformDialect.h"
 #include "mlir/Dialect/Transform/IR/TransformOps.h"
 #include "mlir/Dialect/Transform/LoopExtension/LoopExtensionOps.h"
+#include "mlir/Dialect/Transform/TuneExtension/TuneExtensionOps.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Verifier.h"
 
@@ -37,19 +38,35 @@ AnyHandle Steps::producerOf(StringRef name, AnyHandle op, unsigned operand) {
                        ->getResult(0));
 }
 
-std::pair<Value, Value> Steps::tileForall(Value op, Type type, ArrayRef<int64_t> sizes) {
+Param Steps::knob(StringRef name, int64_t chosen, ArrayRef<int64_t> options) {
+  SmallVector<Attribute> all;
+  for (int64_t option : options)
+    all.push_back(b.getI64IntegerAttr(option));
+  return Param(add<transform::tune::KnobOp>(name, transform::ParamType::get(b.getContext(), b.getI64Type()),
+                                            b.getStringAttr(name), b.getArrayAttr(all),
+                                            b.getI64IntegerAttr(chosen))
+                   .getResult());
+}
+
+std::pair<Value, Value> Steps::tileForall(Value op, Type type, ArrayRef<OpFoldResult> sizes) {
+  SmallVector<Value> params;
+  SmallVector<int64_t> numbers;
+  dispatchIndexOpFoldResults(sizes, params, numbers);
   auto tiled = add<transform::TileUsingForallOp>("", type, Handle<scf::ForallOp>::type(b.getContext()), op,
-                                                 ValueRange(), ValueRange(), Value(), Value(),
-                                                 ArrayRef<int64_t>(), sizes, ArrayAttr());
+                                                 ValueRange(), params, Value(), Value(), ArrayRef<int64_t>(),
+                                                 numbers, ArrayAttr());
   return {tiled->getResult(0), tiled->getResult(1)};
 }
 
-std::pair<Value, Value> Steps::tileFor(Value op, Type type, ArrayRef<int64_t> sizes) {
-  TESSERA_CHECK(llvm::count_if(sizes, [](int64_t size) { return size != 0; }) == 1);
+std::pair<Value, Value> Steps::tileFor(Value op, Type type, ArrayRef<OpFoldResult> sizes) {
+  SmallVector<Value> params;
+  SmallVector<int64_t> numbers;
+  dispatchIndexOpFoldResults(sizes, params, numbers);
+  TESSERA_CHECK(llvm::count_if(numbers, [](int64_t size) { return size != 0; }) == 1);
   SmallVector<bool> scalable(sizes.size(), false);
   auto tiled =
       add<transform::TileUsingForOp>("", type, TypeRange(Handle<scf::ForOp>::type(b.getContext())), op,
-                                     ValueRange(), sizes, ArrayRef<int64_t>(), ArrayRef<bool>(scalable));
+                                     params, numbers, ArrayRef<int64_t>(), ArrayRef<bool>(scalable));
   return {tiled->getResult(0), tiled->getResult(1)};
 }
 

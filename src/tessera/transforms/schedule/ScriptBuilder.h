@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Transform/IR/TransformTypes.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
 
 namespace tessera::schedule {
@@ -37,6 +38,18 @@ private:
 
 using AnyHandle = Handle<>;
 
+/// A number that is known when the script runs. Steps that are added with `add` take it by `value()` among
+/// their parameters, in whose place stands ShapedType::kDynamic.
+class Param {
+public:
+  explicit Param(Value value) : param(value) {}
+  Value value() const { return param; }
+  operator OpFoldResult() const { return param; }
+
+private:
+  Value param;
+};
+
 /// The kind of a handle whose operations take part in tiling.
 template <typename OpTy, typename LoopTy> struct Tiled {
   Handle<OpTy> op;
@@ -57,6 +70,9 @@ public:
     return StepOp::create(b, locate(name), std::forward<Args>(args)...);
   }
 
+  /// A number that a tuner may choose among `options`, and the one that is chosen now.
+  Param knob(StringRef name, int64_t chosen, ArrayRef<int64_t> options);
+
   /// The operations of a kind, with an attribute when there is one.
   template <typename OpTy>
   Handle<OpTy> match(StringRef name, AnyHandle in, std::optional<NamedAttribute> attribute = {}) {
@@ -69,12 +85,20 @@ public:
   }
   AnyHandle producerOf(StringRef name, AnyHandle op, unsigned operand);
 
-  /// Tiles into tasks, and by a loop. Size 0 leaves a dimension in one piece; a loop needs one other size.
+  /// Tiles into tasks, and by a loop; sizes are numbers or parameters. Size 0 leaves a dimension in one
+  /// piece; a loop needs one other size.
   template <typename OpTy> Tiled<OpTy, scf::ForallOp> tileForall(Handle<OpTy> op, ArrayRef<int64_t> sizes) {
+    return tileForall(op, ArrayRef<OpFoldResult>(getAsIndexOpFoldResult(b.getContext(), sizes)));
+  }
+  template <typename OpTy>
+  Tiled<OpTy, scf::ForallOp> tileForall(Handle<OpTy> op, ArrayRef<OpFoldResult> sizes) {
     auto [tiled, loop] = tileForall(op.value(), Handle<OpTy>::type(b.getContext()), sizes);
     return {Handle<OpTy>(tiled), Handle<scf::ForallOp>(loop)};
   }
   template <typename OpTy> Tiled<OpTy, scf::ForOp> tileFor(Handle<OpTy> op, ArrayRef<int64_t> sizes) {
+    return tileFor(op, ArrayRef<OpFoldResult>(getAsIndexOpFoldResult(b.getContext(), sizes)));
+  }
+  template <typename OpTy> Tiled<OpTy, scf::ForOp> tileFor(Handle<OpTy> op, ArrayRef<OpFoldResult> sizes) {
     auto [tiled, loop] = tileFor(op.value(), Handle<OpTy>::type(b.getContext()), sizes);
     return {Handle<OpTy>(tiled), Handle<scf::ForOp>(loop)};
   }
@@ -96,8 +120,8 @@ private:
   Location locate(StringRef name) const;
   Value match(StringRef name, AnyHandle in, StringRef kind, Type type,
               std::optional<NamedAttribute> attribute);
-  std::pair<Value, Value> tileForall(Value op, Type type, ArrayRef<int64_t> sizes);
-  std::pair<Value, Value> tileFor(Value op, Type type, ArrayRef<int64_t> sizes);
+  std::pair<Value, Value> tileForall(Value op, Type type, ArrayRef<OpFoldResult> sizes);
+  std::pair<Value, Value> tileFor(Value op, Type type, ArrayRef<OpFoldResult> sizes);
   OpBuilder beginPatterns(AnyHandle target);
 
   OpBuilder b;

@@ -8,8 +8,11 @@
 #include "tessera/transforms/schedule/GraphOps.h"
 #include "tessera/transforms/schedule/ScriptBuilder.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/TransformOps/DialectExtension.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Transform/IR/TransformDialect.h"
+#include "mlir/Dialect/Transform/TuneExtension/TuneExtension.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
@@ -47,6 +50,8 @@ protected:
     registry
         .insert<dfg::DfgDialect, arith::ArithDialect, tensor::TensorDialect, transform::TransformDialect>();
     schedule::registerScheduleExtension(registry);
+    linalg::registerTransformDialectExtension(registry);
+    transform::registerTuneExtension(registry);
     return registry;
   }
 
@@ -146,6 +151,22 @@ module attributes {tessera.version = 2 : i64, transform.with_named_sequence} {
   EXPECT_TRUE(failed(schedule::applyScript(*program, *script.module, "graph")));
   EXPECT_NE(messages.find("cannot hoist"), std::string::npos) << messages;
   EXPECT_EQ(line, 6u) << messages;
+}
+
+TEST_F(ScriptTest, KnobsGiveNumbers) {
+  schedule::ScriptBuilder builder(&context);
+  schedule::Steps steps = builder.addSequence("a", schedule::Phase::Payload, "payload");
+  schedule::Param rows = steps.knob("rows", 4, {2, 4});
+  auto ops = steps.match<linalg::GenericOp>("g", steps.root());
+  OpFoldResult whole = OpBuilder(&context).getIndexAttr(0);
+  auto task = steps.tileForall(ops, {rows, whole});
+  steps.tileFor(task.op, {OpFoldResult(rows), whole});
+  std::string text = schedule::printScript(builder.finish(), "a file");
+  for (const char *line :
+       {"%rows = transform.tune.knob<\"rows\"> = 4 : i64 from options = [", "-> !transform.param<i64>",
+        "structured.tile_using_forall %g tile_sizes [%rows, 0]",
+        "structured.tile_using_for %tiled_op tile_sizes [%rows, 0]"})
+    EXPECT_NE(text.find(line), std::string::npos) << text;
 }
 
 TEST_F(ScriptTest, TextThatIsNoScript) {
