@@ -53,4 +53,7 @@ PayloadOptions Target::payloadForm(const TargetOptions &options) const {
   return form;
 }
 
-schedule::Script Target::writeSchedule(func::FuncOp, const TargetOptions &) const { return {}; }
+schedule::Script Target::writeSchedule(func::FuncOp, const TargetOptions &) const {
+  schedule::Script none;
+  return none;
+}

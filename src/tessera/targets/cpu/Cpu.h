@@ -30,9 +30,6 @@ Machine getMachine(const TargetOptions &options);
 /// LLVM's target for a machine; null, with the reason, when there is none.
 const llvm::Target *findCodeGenerator(const Machine &machine, std::string &error);
 
-/// Tensors → buffers, in place. Destinations are the functions' own arguments.
-LogicalResult bufferize(ModuleOp payloads);
-
 /// Arguments that are one memory (inPlaceAttr) become one. Where the function writes the result before it has
 /// read the operand, the plan gives the result memory of its own again.
 void mergeInPlace(func::FuncOp payload, plan::Env &env);

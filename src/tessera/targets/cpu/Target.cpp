@@ -3,6 +3,7 @@
 #include "tessera/targets/Target.h"
 
 #include "tessera/base/CpuInfo.h"
+#include "tessera/targets/common/Bufferize.h"
 #include "tessera/targets/cpu/Cpu.h"
 #include "tessera/targets/cpu/Networks.h"
 #include "tessera/targets/cpu/Schedule.h"
@@ -81,7 +82,7 @@ public:
                       const TargetOptions &options) const override {
     for (auto combiner : llvm::make_early_inc_range(module.getOps<dfg::CombinerOp>()))
       combiner.erase();
-    if (failed(cpu::bufferize(module)))
+    if (failed(bufferizePayloads(module)))
       return failure();
     for (NodeLowering &node : nodes) {
       cpu::mergeInPlace(node.payload, node.env);

@@ -5,17 +5,17 @@
 #include "tessera/ir/LLVM.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/ADT/DenseMap.h"
 
+#include <map>
 #include <string>
 
 namespace tessera::schedule {
 
 /// A script that was built.
 struct Script {
-  OwningOpRef<ModuleOp> module;                      ///< null when there is nothing to do
-  std::string note;                                  ///< in words what the script does
-  llvm::DenseMap<Operation *, std::string> comments; ///< of steps
+  OwningOpRef<ModuleOp> module;                ///< null when there is nothing to do
+  std::string note;                            ///< in words what the script does
+  std::map<Operation *, std::string> comments; ///< of steps
 };
 
 /// The script as users see it: the note and the comments are lines between the steps. Messages about a step

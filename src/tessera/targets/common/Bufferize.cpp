@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Payload functions take their inputs and outputs as buffers already; what is left are the tensors between.
-#include "tessera/targets/cpu/Cpu.h"
+#include "tessera/targets/common/Bufferize.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
@@ -55,7 +55,7 @@ static void reshapeDestinations(func::FuncOp payload) {
   }
 }
 
-LogicalResult cpu::bufferize(ModuleOp payloads) {
+LogicalResult tessera::bufferizePayloads(ModuleOp payloads) {
   payloads.walk(reshapeDestinations);
   PassManager pm(payloads.getContext());
   auto tidy = [](OpPassManager &each) {
