@@ -225,18 +225,21 @@ static void linearAttention(NodeContext &c) {
   int64_t tokens = c.dim(q, 2), keySize = c.dim(k, 3), valueSize = c.dim(v, 3), groups = heads / keyHeads;
   if (ShapedType::isDynamic(tokens) || tokens > maxTokens)
     return void(c.fail("expected a static number of tokens, at most " + Twine(maxTokens)));
+  if (c.dim(k, 2) != tokens || c.dim(v, 2) != tokens)
+    return void(c.fail("expected as many tokens of key and value as of query, " + Twine(tokens)));
   Ext batch = c.ext(q, 0);
   Value decay, beta;
   if (gated) {
     Value d = c.castTo(c.v(4), c.type(4), f);
-    if (c.rank(d) != 3 || ShapedType::isDynamic(c.dim(d, 2)) || c.dim(d, 2) % keyHeads)
-      return void(c.fail("the decay does not fit the heads"));
+    if (c.rank(d) != 3 || c.dim(d, 1) != tokens || ShapedType::isDynamic(c.dim(d, 2)) ||
+        c.dim(d, 2) % keyHeads)
+      return void(c.fail("the decay does not fit the tokens and heads"));
     decay = c.unary(nn::UnaryKind::exp, toHeads(c, d, keyHeads)); // (B, H, T, dk or 1)
   }
   if (delta) {
     Value d = c.castTo(c.v(5), c.type(5), f);
-    if (c.rank(d) != 3 || (c.dim(d, 2) != keyHeads && c.dim(d, 2) != 1))
-      return void(c.fail("the update rate does not fit the heads"));
+    if (c.rank(d) != 3 || c.dim(d, 1) != tokens || (c.dim(d, 2) != keyHeads && c.dim(d, 2) != 1))
+      return void(c.fail("the update rate does not fit the tokens and heads"));
     beta = toHeads(c, d, c.dim(d, 2)); // (B, H or 1, T, 1)
   }
   double scale = c.attrFloat("scale", 0);

@@ -397,6 +397,8 @@ static void pad(NodeContext &c) {
     c.fail("expected " + Twine(2 * axes.size()) + " pads, but got " + Twine(pads.size()));
     return;
   }
+  if (llvm::any_of(pads, [](int64_t n) { return n > maxElements; }))
+    return void(c.fail("a tensor has too many elements"));
   std::string word = c.attrString("mode", "constant");
   std::optional<nn::PadMode> mode = nn::symbolizePadMode(word);
   if (!mode) {
@@ -447,8 +449,12 @@ static void tile(NodeContext &c) {
   } else {
     repeats = c.ints(1, "repeats");
   }
-  if (repeats)
-    c.set(0, c.one<nn::TileOp>(x, *repeats), c.type(0));
+  if (!repeats)
+    return;
+  // The extents are products, which must not overflow.
+  if (llvm::any_of(*repeats, [](int64_t n) { return n > maxElements; }))
+    return void(c.fail("a tensor has too many elements"));
+  c.set(0, c.one<nn::TileOp>(x, *repeats), c.type(0));
 }
 
 //===----------------------------------------------------------------------===//

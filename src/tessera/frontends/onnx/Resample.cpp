@@ -38,6 +38,13 @@ static bool given(NodeContext &c, unsigned i) {
   return c.has(i) && !(c.val(i)->rank() == 1 && c.val(i)->dims[0] == 0);
 }
 
+// An extent that was computed from scales; fails where it is none.
+static Ext extentOf(NodeContext &c, double extent) {
+  if (!(extent >= 0 && extent <= double(maxElements)))
+    return c.fail("expected scales and a region that give extents from 0 to " + Twine(maxElements)), Ext(1);
+  return Ext(int64_t(extent));
+}
+
 static void build(NodeContext &c, Value x, ArrayRef<double> scales, ArrayRef<double> roi, ArrayRef<Ext> shape,
                   StringRef mode, StringRef coordinates, StringRef nearest) {
   RankedTensorType type = c.typeFor(shape, c.elem(x));
@@ -98,7 +105,7 @@ static void resize(NodeContext &c) {
         if (ShapedType::isDynamic(c.dim(x, axis)))
           return void(c.fail(cannotResize));
         scales[axis] = common;
-        shape[axis] = Ext(int64_t(std::floor(common * double(c.dim(x, axis)) + 0.5)));
+        shape[axis] = extentOf(c, std::floor(common * double(c.dim(x, axis)) + 0.5));
       }
     return build(c, x, scales, roi, shape, mode, coordinates, nearest);
   }
@@ -114,7 +121,7 @@ static void resize(NodeContext &c) {
     if (ShapedType::isDynamic(c.dim(x, axis)))
       return void(c.fail(cannotResize));
     double part = coordinates == "tf_crop_and_resize" ? roi[rank + axis] - roi[axis] : 1;
-    shape[axis] = Ext(int64_t(std::floor(double(c.dim(x, axis)) * part * scale)));
+    shape[axis] = extentOf(c, std::floor(double(c.dim(x, axis)) * part * scale));
   }
   build(c, x, scales, roi, shape, mode, coordinates, nearest);
 }
@@ -137,7 +144,7 @@ static void upsample(NodeContext &c) {
       return void(c.fail("expected positive scales"));
     if (ShapedType::isDynamic(c.dim(x, i)))
       return void(c.fail(cannotResize));
-    shape[i] = Ext(int64_t(std::floor(double(c.dim(x, i)) * (*list)[i])));
+    shape[i] = extentOf(c, std::floor(double(c.dim(x, i)) * (*list)[i]));
   }
   build(c, x, *list, roi, shape, mode == "bilinear" ? "linear" : mode, "asymmetric", "floor");
 }
