@@ -145,8 +145,9 @@ namespace {
 struct DeviceList {
   std::mutex mutex;
   std::vector<std::unique_ptr<Device>> owned;
-  // Replaced, never changed: a span handed out stays valid.
+  // Replaced, never changed, and kept: a span handed out stays valid.
   const std::vector<Device *> *current = nullptr;
+  std::vector<const std::vector<Device *> *> earlier;
 };
 } // namespace
 
@@ -196,6 +197,7 @@ Device &addDevice(std::unique_ptr<Device> device) {
   auto *pointers = new std::vector<Device *>(*list.current);
   pointers->push_back(device.get());
   list.owned.push_back(std::move(device));
+  list.earlier.push_back(list.current);
   list.current = pointers;
   return *pointers->back();
 }

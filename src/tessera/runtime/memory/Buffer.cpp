@@ -510,28 +510,35 @@ void Buffer::invalidateOthers(Copy *keep, ByteRange range) {
       copy.valid.remove(range);
 }
 
+// The rest is kept out of the two functions that every launch calls, so that they need no stack of their own.
 Result<std::byte *> Buffer::hostRead(ByteRange range) {
   if (hostOnly.load(std::memory_order_acquire))
     return host;
-  Lock lock(mutex);
-  if (host && hostValid.contains(range))
+  auto fetch = [&]() __attribute__((noinline)) -> Result<std::byte *> {
+    Lock lock(mutex);
+    if (host && hostValid.contains(range))
+      return host;
+    Move move(*this, lock);
+    TESSERA_TRY(fetchToHost(lock, range));
     return host;
-  Move move(*this, lock);
-  TESSERA_TRY(fetchToHost(lock, range));
-  return host;
+  };
+  return fetch();
 }
 
 Result<std::byte *> Buffer::hostWrite(ByteRange range, bool discard) {
   if (hostOnly.load(std::memory_order_acquire))
     return host;
-  Lock lock(mutex);
-  Move move(*this, lock);
-  TESSERA_TRY(discard ? ensureHost() : fetchToHost(lock, range));
-  hostValid.add(range);
-  if (far)
-    far->gone.remove(range);
-  invalidateOthers(nullptr, range);
-  return host;
+  auto take = [&]() __attribute__((noinline)) -> Result<std::byte *> {
+    Lock lock(mutex);
+    Move move(*this, lock);
+    TESSERA_TRY(discard ? ensureHost() : fetchToHost(lock, range));
+    hostValid.add(range);
+    if (far)
+      far->gone.remove(range);
+    invalidateOthers(nullptr, range);
+    return host;
+  };
+  return take();
 }
 
 // The device may have been lost a moment ago.
