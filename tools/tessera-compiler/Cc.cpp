@@ -38,7 +38,7 @@ static int compile(std::vector<std::string> args) {
   setup.context = &session.context();
   setup.headers = heterocpp::getHeaders();
   setup.library = executableFolder() + "/../lib";
-  setup.targets = getTargetNames();
+  setup.targets = knownTargetNames();
   setup.installer = executableFolder() + "/tessera";
   setup.limit = [] { return std::make_shared<TimeLimit>(TimeLimit::Reading); };
   setup.makeObject = [&](ModuleOp graphs, const std::string &source) -> std::optional<std::string> {

@@ -3,6 +3,7 @@
 #include "tessera/driver/Components.h"
 
 #include "tessera/base/Check.h"
+#include "tessera/targets/KnownNames.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -23,6 +24,8 @@ ArrayRef<std::unique_ptr<Frontend>> tessera::getFrontends() {
 #define TESSERA_FRONTEND(name) list.push_back(createFrontend_##name());
 #include "tessera/driver/Frontends.inc"
 #undef TESSERA_FRONTEND
+    for (auto &frontend : list)
+      frontend->targets = knownTargetNames();
     return list;
   }();
   return all;
@@ -56,6 +59,15 @@ static const Targets &targets() {
 }
 
 ArrayRef<std::string> tessera::getTargetNames() { return targets().names; }
+
+TargetNames tessera::knownTargetNames() {
+  TargetNames names;
+  names.host = {hostTargetName().str()};
+  names.gpus.assign(std::begin(known::gpus), std::end(known::gpus));
+  names.fpgas.assign(std::begin(known::fpgas), std::end(known::fpgas));
+  names.built = getTargetNames().vec();
+  return names;
+}
 
 const Target *tessera::findTarget(StringRef name) {
   for (auto [n, target] : llvm::zip(targets().names, targets().all))

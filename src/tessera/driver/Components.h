@@ -14,6 +14,9 @@ const Frontend *findFrontend(StringRef path);
 
 /// The names of all targets.
 ArrayRef<std::string> getTargetNames();
+/// The names that programs may use for targets: those of all targets, and those of devices that other builds
+/// have.
+TargetNames knownTargetNames();
 /// A target by name; null when it was not built.
 const Target *findTarget(StringRef name);
 /// The target whose code the program's own process runs, and its name.

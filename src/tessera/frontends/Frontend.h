@@ -19,6 +19,13 @@ class SourceMgr;
 
 namespace tessera {
 
+/// Names of targets as a program may spell them. The driver gives them: a front end knows classes of devices,
+/// and no target.
+struct TargetNames {
+  std::vector<std::string> host, gpus, fpgas; ///< what a class of devices stands for, the first choice first
+  std::vector<std::string> built;             ///< of this build
+};
+
 /// Options for one front end, as `--frontend-option name=value` on the command line.
 using FrontendOptions = std::vector<std::pair<std::string, std::string>>;
 
@@ -35,6 +42,8 @@ public:
   /// Reads the file that `sources` holds as its main buffer. Emits located diagnostics on failure.
   virtual OwningOpRef<ModuleOp> import(std::shared_ptr<llvm::SourceMgr> sources,
                                        const FrontendOptions &options, MLIRContext *context) const = 0;
+
+  TargetNames targets; ///< set by who makes it
 };
 
 } // namespace tessera

@@ -339,9 +339,11 @@ int heterocpp::runDriver(std::vector<std::string> args, CompileSetup setup) {
 }
 
 OwningOpRef<ModuleOp> heterocpp::importFile(const std::string &path, const std::vector<std::string> &flags,
-                                            const std::string &headers, MLIRContext *context) {
+                                            const std::string &headers, const TargetNames &targets,
+                                            MLIRContext *context) {
   CompileSetup setup;
   setup.context = context;
+  setup.targets = targets;
   std::vector<std::string> words = {"--driver-mode=g++",         "-isystem",      headers, "-isystem",
                                     headers + "/tessera/compat", "-fsyntax-only", path};
   words.insert(words.end(), flags.begin(), flags.end());

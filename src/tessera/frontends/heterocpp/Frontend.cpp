@@ -27,7 +27,10 @@ public:
       flags.insert(flags.end(), words.begin(), words.end());
     }
     std::string path = sources->getMemoryBuffer(sources->getMainFileID())->getBufferIdentifier().str();
-    return heterocpp::importFile(path, flags, heterocpp::getHeaders(), context);
+    // A portable object is for any build.
+    TargetNames names = targets;
+    names.built.clear();
+    return heterocpp::importFile(path, flags, heterocpp::getHeaders(), names, context);
   }
 };
 

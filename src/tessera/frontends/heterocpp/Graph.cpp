@@ -290,7 +290,7 @@ bool GraphBuilder::build(const clang::FunctionDecl *root, ArrayRef<const clang::
 }
 
 bool heterocpp::buildGraph(Launch &launch, const clang::FunctionDecl *root, const Lists &lists,
-                           ArrayRef<const clang::Stmt *> region, ArrayRef<std::string> targets,
-                           ModuleOp module, const clang::ASTContext &ast, Diag &diag) {
+                           ArrayRef<const clang::Stmt *> region, const TargetNames &targets, ModuleOp module,
+                           const clang::ASTContext &ast, Diag &diag) {
   return GraphBuilder(launch, lists, targets, module, ast, diag).build(root, region);
 }

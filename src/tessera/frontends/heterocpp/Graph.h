@@ -3,6 +3,7 @@
 // becomes edges.
 #pragma once
 
+#include "tessera/frontends/Frontend.h"
 #include "tessera/frontends/heterocpp/HostPlace.h"
 #include "tessera/frontends/heterocpp/Markers.h"
 #include "tessera/frontends/heterocpp/Translator.h"
@@ -43,7 +44,7 @@ struct Launch {
 /// Builds the graph of one launch at the end of `module`; `targets` are the names that hints may have.
 /// Returns false after diagnostics.
 bool buildGraph(Launch &launch, const clang::FunctionDecl *root, const Lists &lists,
-                ArrayRef<const clang::Stmt *> region, ArrayRef<std::string> targets, ModuleOp module,
+                ArrayRef<const clang::Stmt *> region, const TargetNames &targets, ModuleOp module,
                 const clang::ASTContext &ast, Diag &diag);
 
 /// Whether the inputs of a launch fit the parameters of the function that it names; emits a diagnostic where

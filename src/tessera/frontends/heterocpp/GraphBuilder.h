@@ -12,9 +12,9 @@ namespace tessera::heterocpp {
 /// Builds one graph.
 class GraphBuilder {
 public:
-  GraphBuilder(Launch &launch, const Lists &lists, ArrayRef<std::string> known, ModuleOp module,
+  GraphBuilder(Launch &launch, const Lists &lists, const TargetNames &names, ModuleOp module,
                const clang::ASTContext &ast, Diag &diag)
-      : launch(launch), lists(lists), knownTargets(known), module(module), ast(ast), diag(diag),
+      : launch(launch), lists(lists), targetNames(names), module(module), ast(ast), diag(diag),
         b(module.getContext()), level(b, ast, diag) {
     level.addMember = [this](Object *object, Value offset, clang::SourceLocation at) {
       return addMember(object, offset, at);
@@ -85,12 +85,16 @@ private:
   void checkOutputs(LeafTranslator &leaf, const Lists &own, bool isPart);
   std::string uniqueName(std::string name);
   void addHints(dfg::NodeOp node);
+  /// The targets that a number of HPVM's enumeration allows.
+  std::vector<std::string> getTargets(uint64_t number) const;
+  /// What a hint with several names looks like, for messages.
+  std::string exampleHint() const;
   void readHint(const clang::Stmt *stmt);
   void checkTarget(StringRef name, clang::SourceLocation at);
 
   Launch &launch;
   const Lists &lists;
-  ArrayRef<std::string> knownTargets;
+  const TargetNames &targetNames;
   ModuleOp module;
   const clang::ASTContext &ast;
   Diag &diag;

@@ -7,35 +7,46 @@
 using namespace tessera;
 using namespace tessera::heterocpp;
 
-// The numbers of HPVM's enumeration.
-static ArrayRef<StringRef> getTargets(uint64_t number) {
-  static const StringRef all[] = {"cpu", "cuda", "opencl"};
-  static const StringRef fpga[] = {"fpga"};
+std::vector<std::string> GraphBuilder::getTargets(uint64_t number) const {
+  std::vector<std::string> all;
+  auto allow = [&](ArrayRef<std::string> names) { llvm::append_range(all, names); };
   switch (number) {
   case 1: // CPU_TARGET
-    return ArrayRef(all).take_front(1);
+    allow(targetNames.host);
+    break;
   case 2: // GPU_TARGET, CUDNN_TARGET, TENSOR_TARGET
   case 3:
   case 4:
-    return ArrayRef(all).drop_front(1);
+    allow(targetNames.gpus);
+    break;
   case 5: // CPU_OR_GPU_TARGET
-    return all;
+    allow(targetNames.host);
+    allow(targetNames.gpus);
+    break;
   case 6: // FPGA_TARGET
-    return fpga;
+    allow(targetNames.fpgas);
+    break;
   default: // None: anywhere
-    return {};
+    break;
   }
+  return all;
+}
+
+std::string GraphBuilder::exampleHint() const {
+  std::vector<std::string> some = targetNames.host;
+  llvm::append_range(some, ArrayRef(targetNames.gpus).take_front(1));
+  return "\"" + llvm::join(some, ",") + "\"";
 }
 
 // A name may be of a target that only the machine has where the program will run, so a strange one is a
 // warning.
 void GraphBuilder::checkTarget(StringRef name, clang::SourceLocation at) {
-  std::vector<std::string> names(knownTargets);
+  std::vector<std::string> names(targetNames.built);
   if (names.empty())
     return;
-  for (uint64_t number : {1, 2, 6})
-    for (StringRef own : getTargets(number))
-      names.push_back(own.str());
+  for (ArrayRef<std::string> known :
+       {ArrayRef(targetNames.host), ArrayRef(targetNames.gpus), ArrayRef(targetNames.fpgas)})
+    llvm::append_range(names, known);
   llvm::sort(names);
   names.erase(llvm::unique(names), names.end());
   if (llvm::is_contained(names, name))
@@ -64,7 +75,7 @@ void GraphBuilder::readHint(const clang::Stmt *stmt) {
       if (name.empty() ||
           !llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '-' || c == '_'; })) {
         diag.emitError(arg->getBeginLoc(), "expected the names of targets in a hint, but got '" + name + "'");
-        diag.note(arg->getBeginLoc(), "write them with commas between, such as \"cpu,cuda\"");
+        diag.note(arg->getBeginLoc(), "write them with commas between, such as " + exampleHint());
         level.failed = true;
         return;
       }
@@ -77,11 +88,11 @@ void GraphBuilder::readHint(const clang::Stmt *stmt) {
   if (!arg->getType()->isIntegralOrEnumerationType() || !arg->EvaluateAsInt(number, ast)) {
     diag.emitError(arg->getBeginLoc(), "expected a hint to be a constant, but got something else");
     diag.note(arg->getBeginLoc(),
-              "name a device of 'hpvm::Target', or several in a string such as \"cpu,cuda\"");
+              "name a device of 'hpvm::Target', or several in a string such as " + exampleHint());
     level.failed = true;
     return;
   }
-  for (StringRef name : getTargets(number.Val.getInt().getZExtValue()))
+  for (const std::string &name : getTargets(number.Val.getInt().getZExtValue()))
     allow(name);
 }
 

@@ -11,7 +11,7 @@
 using namespace tessera;
 using namespace tessera::heterocpp;
 
-SourceUnit::SourceUnit(MLIRContext *mlir, ArrayRef<std::string> targets, clang::DiagnosticsEngine &engine)
+SourceUnit::SourceUnit(MLIRContext *mlir, const TargetNames &targets, clang::DiagnosticsEngine &engine)
     : module(ModuleOp::create(UnknownLoc::get(mlir))), mlir(mlir), targets(targets), diag(engine) {
   mlir->loadDialect<dfg::DfgDialect, affine::AffineDialect, arith::ArithDialect, scf::SCFDialect,
                     memref::MemRefDialect, tensor::TensorDialect, math::MathDialect, func::FuncDialect>();

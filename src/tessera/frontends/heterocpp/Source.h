@@ -12,8 +12,8 @@ namespace tessera::heterocpp {
 
 class SourceUnit : public clang::ASTConsumer {
 public:
-  /// `targets` are the names that hints may have; empty: any.
-  SourceUnit(MLIRContext *mlir, ArrayRef<std::string> targets, clang::DiagnosticsEngine &engine);
+  /// `targets` are the names that hints may have; where none is built: any.
+  SourceUnit(MLIRContext *mlir, const TargetNames &targets, clang::DiagnosticsEngine &engine);
 
   // Before Clang's code generator, which gets the same calls next.
   void Initialize(clang::ASTContext &context) override { finder.setContext(context); }
@@ -48,7 +48,7 @@ private:
   std::map<const clang::FunctionDecl *, Handles> handles;
 
   MLIRContext *mlir;
-  ArrayRef<std::string> targets;
+  const TargetNames &targets;
   Diag diag;
   const clang::ASTContext *ast = nullptr;
   MarkerFinder finder;
