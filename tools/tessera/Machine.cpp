@@ -73,11 +73,8 @@ static Status doctorCommand() {
   line(true, "runtime",
        concat("tessera " TESSERA_VERSION ", ", cpu.arch, ", ", cpu.cores, " processors, checksums by ",
               sha256Implementation()));
-  bool vectors = cpu.has("avx2") || cpu.has("neon") || cpu.has("v");
-  line(vectors, "vector unit",
-       vectors ? "found" : "only baseline code will run here; everything works, more slowly");
-  if (cpu.has("amx-tile"))
-    line(enableAmx(), "AMX", "tile registers");
+  for (const CpuNote &note : cpuNotes())
+    line(note.good, note.what, note.text);
   std::string compiler = compilerPath();
   line(!compiler.empty(), "compiler",
        compiler.empty()

@@ -244,6 +244,24 @@ TEST(CpuInfo, Plausible) {
 #endif
 }
 
+TEST(CpuInfo, FeaturesAreEnabledOrRefused) {
+  std::vector<std::string> features = {"+no-such-feature", "-amx-tile", "sse3"};
+  EXPECT_TRUE(enableFeatures(features).ok());
+  features.push_back("+amx-tile");
+  Status status = enableFeatures(features);
+  if (!cpuInfo().has("amx-tile")) {
+    EXPECT_EQ(status.code(), StatusCode::Unsupported);
+    EXPECT_EQ(status.message(), "the operating system refuses the AMX tile registers");
+  }
+}
+
+TEST(CpuInfo, NotesNameTheVectorUnit) {
+  std::vector<CpuNote> notes = cpuNotes();
+  ASSERT_FALSE(notes.empty());
+  EXPECT_EQ(notes[0].what, "vector unit");
+  EXPECT_EQ(notes.size(), cpuInfo().has("amx-tile") ? 2u : 1u);
+}
+
 TEST(CpuInfo, FloatModeIsIeeeAndRestored) {
 #if defined(__x86_64__)
   unsigned before = __builtin_ia32_stmxcsr();

@@ -242,7 +242,8 @@ std::string cpuFeatureString() {
 
 std::string hostTriple() { return cpuInfo().arch + "-unknown-linux-gnu"; }
 
-bool enableAmx() {
+// Asks Linux for the tile registers.
+static bool enableAmx() {
 #if defined(__x86_64__) && defined(SYS_arch_prctl)
   if (!cpuInfo().has("amx-tile"))
     return false;
@@ -251,6 +252,24 @@ bool enableAmx() {
 #else
   return false;
 #endif
+}
+
+Status enableFeatures(std::span<const std::string> features) {
+  for (std::string_view feature : features)
+    if (feature.ends_with("amx-tile") && !feature.starts_with("-") && !enableAmx())
+      return fail(StatusCode::Unsupported, "the operating system refuses the AMX tile registers");
+  return Status();
+}
+
+std::vector<CpuNote> cpuNotes() {
+  const CpuInfo &cpu = cpuInfo();
+  const bool vectors = cpu.has("avx2") || cpu.has("neon") || cpu.has("v");
+  std::vector<CpuNote> notes = {
+      {vectors, "vector unit",
+       vectors ? "found" : "only baseline code will run here; everything works, more slowly"}};
+  if (cpu.has("amx-tile"))
+    notes.push_back({enableAmx(), "AMX", "tile registers"});
+  return notes;
 }
 
 } // namespace tessera

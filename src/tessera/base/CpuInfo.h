@@ -4,6 +4,8 @@
 // both the hardware and the operating system allow, cache sizes and cores.
 #pragma once
 
+#include "tessera/base/Status.h"
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -34,8 +36,15 @@ std::string cpuFeatureString();
 /// "x86_64-unknown-linux-gnu" and so on, for this process.
 std::string hostTriple();
 
-/// Asks Linux for the tile registers. True when AMX may be used afterwards; called by the
-/// loader for programs that need it.
-bool enableAmx();
+/// Asks the operating system for what code with these features needs before its first instruction. The loader
+/// calls it for each program; fails when the system refuses.
+Status enableFeatures(std::span<const std::string> features);
+
+/// What a person may want to know of the CPU's instructions.
+struct CpuNote {
+  bool good; ///< false: something is missing
+  std::string what, text;
+};
+std::vector<CpuNote> cpuNotes();
 
 } // namespace tessera

@@ -105,11 +105,7 @@ Status Module::checkMachine() const {
     return fail(StatusCode::Unsupported, "'", name(),
                 "' needs CPU features this machine lacks: ", joinNames(lacking),
                 "; run 'tessera install' on this machine");
-  for (std::string_view feature : moduleMeta.features)
-    if (feature.ends_with("amx-tile") && !feature.starts_with("-") && !enableAmx())
-      return fail(StatusCode::Unsupported, "'", name(),
-                  "': the operating system refuses the AMX tile registers");
-  return Status();
+  return enableFeatures(moduleMeta.features).withContext(concat("'", name(), "'"));
 }
 
 bool Module::hasOwnImage(std::string_view target) const { return container.has(concat("code.", target)); }
