@@ -125,10 +125,12 @@ function(tessera_doc name td)
     COMMAND ${CMAKE_COMMAND} -E copy_if_different ${CMAKE_CURRENT_BINARY_DIR}/${name}.md ${CMAKE_BINARY_DIR}/docs/${name}.md)
 endfunction()
 
-# tessera_device(NAME): the run-time half of a target, Device.cpp, without LLVM, and its *Test.cpp.
+# tessera_device(NAME): the run-time half of a target, Device*.cpp, without LLVM, and its *Test.cpp.
 # The runtime finds it through Devices.inc, written from this list.
 function(tessera_device name)
-  add_library(tessera_device_${name} STATIC ${CMAKE_CURRENT_SOURCE_DIR}/Device.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/Device*.cpp)
+  list(FILTER sources EXCLUDE REGEX "Test\\.cpp$")
+  add_library(tessera_device_${name} STATIC ${sources})
   target_link_libraries(tessera_device_${name} PUBLIC tessera_runtime)
   tessera_pch(tessera_device_${name} plain)
   file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*Test.cpp)
@@ -143,7 +145,7 @@ endfunction()
 # tessera_target(NAME [DEPS lib...]): the compile-time half of a target.
 function(tessera_target name)
   cmake_parse_arguments(A "" "" "DEPS" ${ARGN})
-  tessera_library(tessera_target_${name} MLIR DEPS tessera_transforms ${A_DEPS} EXCLUDE "/(Device|[A-Za-z]*Test)\\.cpp$")
+  tessera_library(tessera_target_${name} MLIR DEPS tessera_transforms ${A_DEPS} EXCLUDE "/(Device[A-Za-z]*|[A-Za-z]*Test)\\.cpp$")
   set_property(GLOBAL APPEND PROPERTY TESSERA_TARGETS ${name})
 endfunction()
 

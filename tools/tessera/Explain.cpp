@@ -7,6 +7,7 @@
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
 #include "tessera/base/Json.h"
+#include "tessera/runtime/device/Device.h"
 #include "tessera/runtime/plan/Expr.h"
 #include "tessera/runtime/trace/Trace.h"
 
@@ -38,9 +39,9 @@ struct Row {
 
 // What --measure found besides the rows.
 struct Measured {
-  Roofline machine;
+  std::optional<DevicePeaks> peaks;      // Of the host, where it tells.
   uint64_t launchNs = 0, arenaBytes = 0; // The time of the fastest launch, wherever it was spent.
-  unsigned launches = 0;
+  unsigned launches = 0, threads = 1;
 };
 } // namespace
 
@@ -279,23 +280,25 @@ static Status measure(ExplainOptions &options, std::vector<Row> &rows, Measured 
   }
   measured.launches = options.repeat;
   measured.arenaBytes = program->arenaBytes();
-  measured.machine = measureRoofline(program->threads());
+  measured.threads = program->threads();
+  if (Device *host = hostDevice())
+    measured.peaks = host->measurePeaks(program->threads());
   return Status();
 }
 
-static double shareOfRoof(const Row &r, const Roofline &machine) {
-  if (r.flops <= 0 || !r.ns)
+static double shareOfRoof(const Row &r, const std::optional<DevicePeaks> &peaks) {
+  if (r.flops <= 0 || !r.ns || !peaks)
     return 0;
-  return r.flops / static_cast<double>(r.ns) / machine.roof(r.flops, r.bytes);
+  return r.flops / static_cast<double>(r.ns) / roofOf(*peaks, r.flops, r.bytes);
 }
 
 // Why a node is faster than the roofline of its work allows; the columns count an exact, direct algorithm in
-// f32.
+// f32. Where a node multiplies by other instructions than those of f32, its note says by which.
 static const char *whyAboveRoof(const Row &r) {
   auto does = [&](const char *word) { return r.note.find(word) != std::string::npos; };
   if (does("Winograd"))
     return "Winograd's algorithm multiplies less often than the column flops counts";
-  if (does("bytes") || does("bf16") || does("f16") || does("16 bits") || does("AMX"))
+  if (does("bytes") || does("f16") || does("16 bits") || does(" by "))
     return "sums of bytes and 16-bit numbers are faster than those of f32, which the roofline is for";
   return "the machine was slower while its peak was measured than while the program ran; ask again when "
          "nothing else runs";
@@ -336,15 +339,17 @@ static void printMeasured(const std::vector<Row> &rows, const Measured &measured
   std::vector<const char *> reasons;
   for (const Row &r : rows) {
     sum += r.ns;
-    if (shareOfRoof(r, measured.machine) > 1.005 &&
+    if (shareOfRoof(r, measured.peaks) > 1.005 &&
         std::find(reasons.begin(), reasons.end(), whyAboveRoof(r)) == reasons.end())
       reasons.push_back(whyAboveRoof(r));
   }
-  const Roofline &m = measured.machine;
   std::printf("times are of one launch, the fastest of %u: %s in all, %s in the nodes%s\n", measured.launches,
               formatNanoseconds(static_cast<double>(measured.launchNs)).c_str(),
               formatNanoseconds(static_cast<double>(sum)).c_str(),
-              m.threads > 1 ? ", some of which may run at the same time" : "");
+              measured.threads > 1 ? ", some of which may run at the same time" : "");
+  if (!measured.peaks)
+    return;
+  const DevicePeaks &m = *measured.peaks;
   std::printf("roofline, measured here with %u thread%s: %.0f GFLOP/s (f32, fused); %.0f, %.0f, %.0f and "
               "%.0f GB/s from "
               "the first cache, the second, the last and memory\n",
@@ -386,7 +391,7 @@ static void printTable(const std::vector<Row> &rows, const Measured *measured) {
   column(measured && flops, "GFLOP/s", [&](const Row &r) { return rate(r.flops, r); });
   column(measured && bytes, "GB/s", [&](const Row &r) { return rate(r.bytes, r); });
   column(measured && flops, "of roofline", [&](const Row &r) -> std::string {
-    const double share = shareOfRoof(r, measured->machine);
+    const double share = shareOfRoof(r, measured->peaks);
     return share > 0 ? concat(formatFixed(share * 100, 0), share > 1.005 ? " % *" : " %") : "-";
   });
   column(any([](const Row &r) { return !r.layout.empty(); }), "layout",
@@ -434,8 +439,7 @@ static Status explainProgram(ExplainOptions &options, const Module &module, cons
       if (!r.layout.empty())
         out += concat(", \"layout\": ", quoteJson(r.layout));
       if (options.measure)
-        out +=
-            concat(", \"measured_ns\": ", r.ns, ", \"roofline_share\": ", shareOfRoof(r, measured.machine));
+        out += concat(", \"measured_ns\": ", r.ns, ", \"roofline_share\": ", shareOfRoof(r, measured.peaks));
       out += "}";
     }
     out += "]";

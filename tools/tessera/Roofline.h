@@ -1,26 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What this machine can do at most: f32 multiplications and additions, and bytes from caches and from memory.
-// Measured, in a fraction of a second, with the threads that a program would use.
+// How fast work can be at best on a device whose peaks are known.
 #pragma once
+
+#include "tessera/runtime/device/Peaks.h"
 
 namespace tessera::tool {
 
-struct Roofline {
-  unsigned threads = 1;
-  double gflops = 0;      ///< fused multiply-adds in registers, two operations each
-  double nearGBs = 0;     ///< reading what fits into the first cache
-  double cacheGBs = 0;    ///< reading what fits into the second cache
-  double sharedGBs = 0;   ///< reading what fits into the last cache
-  double memoryGBs = 0;   ///< reading what fits into no cache
-  double nearBytes = 0;   ///< of all threads' first caches together
-  double cacheBytes = 0;  ///< and of their second ones
-  double sharedBytes = 0; ///< of the last cache
-
-  /// The most GFLOP/s for work of so many operations on so many bytes.
-  double roof(double flops, double bytes) const;
-};
-
-Roofline measureRoofline(unsigned threads);
+/// The most GFLOP/s for work of so many operations on so many bytes.
+double roofOf(const DevicePeaks &device, double flops, double bytes);
 
 } // namespace tessera::tool

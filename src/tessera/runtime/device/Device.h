@@ -6,6 +6,7 @@
 #pragma once
 
 #include "tessera/base/Status.h"
+#include "tessera/runtime/device/Peaks.h"
 #include "tessera/runtime/plan/Plan.h"
 
 #include <atomic>
@@ -113,13 +114,16 @@ public:
   Device(std::string kind, unsigned index);
   virtual ~Device();
 
-  /// Unique among the devices of a machine, `kind:index`: "cpu:0", "null:0", "null:1".
+  /// Unique among the devices of a machine: `kind:index`.
   const std::string &name() const { return deviceName; }
   /// What it may be called where the user chooses: the first of a kind by its kind alone.
   std::string_view shortName() const { return deviceIndex == 0 ? deviceKind : deviceName; }
   const std::string &kind() const { return deviceKind; }
   unsigned index() const { return deviceIndex; }
   virtual const DeviceInfo &info() const = 0;
+  /// What the device reaches at most with so many threads of the host, measured now; nothing where it cannot
+  /// tell.
+  virtual std::optional<DevicePeaks> measurePeaks(unsigned threads) { return std::nullopt; }
   /// True when versions for `target` run here.
   virtual bool runs(std::string_view target) const = 0;
   /// True when kernels work on host memory directly: nothing is ever copied for such a device.
@@ -194,8 +198,8 @@ private:
 std::span<Device *const> allDevices();
 /// The device that runs the host's machine code on the host's memory; null when it was not built.
 Device *hostDevice();
-/// The device called `name`, or null. A kind alone is the first of its kind ("null"), and the colon may be
-/// left out ("null1").
+/// The device called `name`, or null. A kind alone is the first of its kind, and the colon before the index
+/// may be left out.
 Device *findDevice(std::string_view name);
 
 /// For tests and embedders: adds a device that findDevice and programs see from now on.

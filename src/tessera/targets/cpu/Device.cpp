@@ -10,6 +10,7 @@
 #include "tessera/runtime/memory/Arena.h"
 #include "tessera/runtime/program/Image.h"
 #include "tessera/runtime/program/Run.h"
+#include "tessera/targets/cpu/DevicePeaks.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -38,6 +39,7 @@ public:
   }
 
   const DeviceInfo &info() const override { return deviceInfo; }
+  std::optional<DevicePeaks> measurePeaks(unsigned threads) override { return cpu::measurePeaks(threads); }
   bool runs(std::string_view target) const override { return target == "cpu"; }
   bool sharesHostMemory() const override { return true; }
   bool runsHostCode() const override { return true; }

@@ -57,6 +57,17 @@ TEST(CpuDevice, IsTheHost) {
             std::string::npos);
 }
 
+TEST(CpuDevice, PeaksAreMeasured) {
+  std::optional<DevicePeaks> peaks = cpu().measurePeaks(2);
+  ASSERT_TRUE(peaks.has_value());
+  EXPECT_EQ(peaks->threads, 2u);
+  for (double rate :
+       {peaks->gflops, peaks->nearGBs, peaks->cacheGBs, peaks->sharedGBs, peaks->memoryGBs, peaks->nearBytes})
+    EXPECT_GT(rate, 0);
+  EXPECT_LE(peaks->cacheGBs, peaks->nearGBs);
+  EXPECT_FALSE(findDevice("null")->measurePeaks(1).has_value());
+}
+
 TEST(CpuDevice, MemoryIsAlignedAndCopied) {
   auto memory = cpu().allocate(100);
   ASSERT_TRUE(memory.ok());
