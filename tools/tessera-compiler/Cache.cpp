@@ -10,6 +10,7 @@
 #include "tessera/base/Output.h"
 #include "tessera/base/Trust.h"
 #include "tessera/driver/Compiler.h"
+#include "tessera/driver/Components.h"
 #include "tessera/runtime/program/Module.h"
 
 #include "tessera/frontends/heterocpp/Host.h"
@@ -121,7 +122,7 @@ int cli::installExecutable(const std::string &path) {
 
 namespace {
 struct RunArgs {
-  std::string in, target = "cpu", mode = "fast", program;
+  std::string in, target = hostTargetName().str(), mode = "fast", program;
   bool check = false;
   std::vector<std::string> inputs, outputs;
 };
@@ -131,8 +132,8 @@ struct RunArgs {
 // are.
 static int runCached(const std::string &command, const RunArgs &args,
                      const std::vector<std::string> &extras) {
-  if (args.target != "cpu") {
-    std::vector<std::string> names = {"cpu", "oracle"};
+  if (args.target != hostTargetName()) {
+    std::vector<std::string> names = {hostTargetName().str(), "oracle"};
     return fail(unknownName("target", args.target, "targets of '" + command + "'", names));
   }
   TargetOptions target;
@@ -177,7 +178,8 @@ static void addCommand(CLI::App &app, Action &action, const std::string &name, c
   auto args = std::make_shared<RunArgs>();
   sub->add_option("file", args->in, "portable object (.tsr), or with --target oracle a source file")
       ->required();
-  sub->add_option("--target", args->target, "cpu, or oracle: the reference interpreter");
+  sub->add_option("--target", args->target,
+                  hostTargetName().str() + ", or oracle: the reference interpreter");
   sub->add_option("--mode", args->mode, modeHelp);
   sub->add_flag("--check", args->check, checkHelp);
   sub->add_option("--program", args->program, "the graph to run, when the file holds several");

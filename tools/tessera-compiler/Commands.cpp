@@ -278,7 +278,7 @@ void cli::addInstall(CLI::App &app, Action &action) {
   sub->add_option("-o,--output", args->out,
                   "the installed program; default: the first input's name with .tsx");
   sub->add_option("--target", args->options.targets,
-                  "targets in order of preference; a machine may stand behind a colon, e.g. cpu:haswell")
+                  "targets in order of preference, each by its name; a machine may stand behind a colon")
       ->delimiter(',');
   sub->add_option("--as", args->names, "names for the programs, separated by commas; one for each input")
       ->delimiter(',');
@@ -314,7 +314,7 @@ void cli::addInstall(CLI::App &app, Action &action) {
   sub->add_option("--cpu", args->options.target.cpu,
                   "LLVM's name of the CPU; default: this machine's, or generic");
   sub->add_option("--features", args->options.target.features,
-                  "CPU features in LLVM's form, e.g. +avx2,+fma");
+                  "CPU features by LLVM's names, each behind a + or a -, with commas between");
   // For executables that carry graphs: what the installed program has to be known by in the cache.
   sub->add_option("--cache-key", args->options.cacheKey)->group("");
   sub->add_option("--stop-after", args->stop, "stop after a stage and print the IR: " + installStages());

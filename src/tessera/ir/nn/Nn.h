@@ -95,8 +95,8 @@ StringRef nameOf(Operation *op);
 inline constexpr StringLiteral knobAttr = "nn.knob", rangeAttr = "nn.range", nameAttr = "nn.name",
                                demandAttr = "nn.demand";
 /// Attributes that choose among ways to compute the same, up to rounding, while a program is installed: the
-/// algorithm of a convolution or product (targets/cpu/layout/Algorithm.h), the numbers of its tiles
-/// (packed/Packed.h), and its number while candidates for it are measured.
+/// algorithm of a convolution or product and the numbers of its tiles, which the target that has them knows
+/// how to read, and its number while candidates for it are measured.
 inline constexpr StringLiteral algorithmAttr = "nn.algorithm", tilesAttr = "nn.tiles", layerAttr = "nn.layer";
 /// On a packed layer whose weights are mostly zero: how many percent of their rows hold something.
 inline constexpr StringLiteral filledAttr = "nn.filled";

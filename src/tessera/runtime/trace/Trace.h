@@ -37,7 +37,7 @@ void stop();
 /// Records one event on this thread. Names are copied, cut at 47 bytes.
 void record(std::string_view name, std::string_view category, uint64_t begin, uint64_t end);
 
-/// The name of this thread in the trace ("cpu", "null copy").
+/// The name of this thread in the trace ("gpu:0", "gpu:0 copy").
 void nameThread(std::string_view name);
 
 /// All events so far as JSON text; call when the traced work has ended.

@@ -3,7 +3,7 @@
 
 // CHECK-LABEL: @spelling
 module attributes {transform.with_named_sequence} {
-  transform.named_sequence @spelling(%n: !transform.any_op, %c: !transform.any_op, %d: !transform.any_op, %p: !transform.param<i64>, %q: !transform.param<i64>) {
+  transform.named_sequence @spelling(%n: !transform.any_op, %p: !transform.param<i64>, %q: !transform.param<i64>) {
     // CHECK: tile_grid %{{.*}} sizes [16, %[[P:.*]], 0] :
     %t:2 = transform.tessera.tile_grid %n sizes [16, %p, 0] : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
     // CHECK: split_grid %{{.*}} at %[[P]] dim %{{.*}} :
@@ -20,10 +20,6 @@ module attributes {transform.with_named_sequence} {
     transform.tessera.unroll_constant_loops %x max_trip %p max_ops 7 : !transform.any_op
     // CHECK: unroll_constant_loops %{{[^ ]*}} :
     transform.tessera.unroll_constant_loops %x {max_trip = 16 : i64} : !transform.any_op
-    // CHECK: lower_packed %{{.*}} columns %[[P]] blocks 2 split %{{.*}} dot "vnni" :
-    transform.tessera.lower_packed %c columns %p blocks 2 split %q dot "vnni" : !transform.any_op
-    // CHECK: lower_separable %{{.*}} rows 1 columns %[[P]] into %{{.*}} rows %[[P]] task 3 :
-    transform.tessera.lower_separable %d rows 1 columns %p into %x rows %p task 3 : !transform.any_op, !transform.any_op
     transform.yield
   }
 }
