@@ -51,7 +51,12 @@ static FailureOr<std::map<char, int64_t>> labelExtents(Where where, StringRef eq
     if (failed(checkRank(where, input, what, labels.size())) ||
         failed(checkElement(where, input, what, elementOf(inputs[0]))))
       return failure();
+    std::map<char, int64_t> own;
     for (auto [label, extent] : llvm::zip(labels, shapeOf(input))) {
+      // There is no diagonal of what is broadcast.
+      if (auto [same, isNew] = own.try_emplace(label, extent); !isNew && !mayEqual(same->second, extent))
+        return where.emitError("expected one extent for label '", std::string(1, label), "' of ", what,
+                               ", but got ", same->second, " and ", extent);
       auto [it, isNew] = extents.try_emplace(label, extent);
       if (isNew || it->second == extent || extent == 1)
         continue;

@@ -63,7 +63,11 @@ static LogicalResult runEinsum(Call &call, EinsumOp op) {
   for (auto [value, labels] : llvm::zip(op.getInputs(), einsum.operands)) {
     const Elements &input = call[value];
     inputs.push_back(&input);
+    std::map<char, int64_t> own;
     for (auto [label, extent] : llvm::zip(labels, input.shape)) {
+      // There is no diagonal of what is broadcast.
+      if (int64_t first = own.try_emplace(label, extent).first->second; first != extent)
+        return call.mismatch({first}, {extent});
       int64_t &common = extents.try_emplace(label, 1).first->second;
       if (common != 1 && extent != 1 && common != extent)
         return call.mismatch(inputs[0]->shape, input.shape);

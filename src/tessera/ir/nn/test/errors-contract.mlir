@@ -82,6 +82,15 @@ func.func @f(%a: tensor<2x3xf32>, %b: tensor<4x2xf32>) {
 
 // -----
 
+func.func @f(%a: tensor<6x1xf32>) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{expected one extent for label 'i' of inputs[0], but got 6 and 1}}
+  %r = nn.einsum "ii->i"(%a) : (tensor<6x1xf32>) -> tensor<6xf32>
+  return
+}
+
+// -----
+
 func.func @f() {
   // expected-error @+2 {{failed to infer returned types}}
   // expected-error @+1 {{expected at least one operand, but got none}}

@@ -20,9 +20,16 @@ void Checker::check(MatmulOp op) {
 void Checker::check(EinsumOp op) {
   FailureOr<Einsum> parsed = parseEinsum(op.getEquation());
   std::map<char, SmallVector<Extent>> labels;
-  for (auto [letters, input] : llvm::zip(parsed->operands, op.getInputs()))
-    for (auto [d, letter] : llvm::enumerate(letters))
+  for (auto [letters, input] : llvm::zip(parsed->operands, op.getInputs())) {
+    // There is no diagonal of what is broadcast.
+    std::map<char, SmallVector<Extent>> own;
+    for (auto [d, letter] : llvm::enumerate(letters)) {
       labels[letter].push_back({input, int64_t(d)});
+      own[letter].push_back({input, int64_t(d)});
+    }
+    for (auto &[letter, extents] : own)
+      equal(extents);
+  }
   for (auto &[letter, extents] : labels)
     broadcast(extents);
 }
@@ -112,6 +119,9 @@ void Checker::check(GridSampleOp op) {
   int64_t rank = typeOf(op.getX()).getRank();
   equal({{op.getX(), 0}, {op.getGrid(), 0}});
   exactly({op.getGrid(), rank - 1}, rank - 2);
+  // Places outside are moved to the border: there must be one.
+  for (int64_t d = 2; d < rank; ++d)
+    atLeast({op.getX(), d}, index(1));
 }
 
 void Checker::check(RoiAlignOp op) {
