@@ -43,6 +43,18 @@ FOUND = [
             then_branch = yes () => (float[?] a) { p = Abs(x) flat = Constant<value = int64[1] {-1}>() a = Reshape(p, flat) },
             else_branch = no () => (float[?] b) { q = Neg(x) flat2 = Constant<value = int64[1] {-1}>() b = Reshape(q, flat2) }> }""",
      [{"c": np.array(True), "x": (2, 3)}, {"c": np.array(False), "x": (2, 1)}]),
+    ("branches that flatten three dimensions",
+     """(bool c, float[3, 7, n] x) => (float[?] y) {
+          y = If (c) <
+            then_branch = yes () => (float[?] a) { p = Abs(x) q = Relu(p) flat = Constant<value = int64[1] {-1}>() a = Reshape(q, flat) },
+            else_branch = no () => (float[?] b) { r = Neg(x) flat2 = Constant<value = int64[1] {-1}>() b = Reshape(r, flat2) }> }""",
+     [{"c": np.array(True), "x": (3, 7, 2)}, {"c": np.array(False), "x": (3, 7, 5)}]),
+    ("samples of an image without rows",
+     "(float[2, 3, h, 4] x, float[2, 1, 5, 2] g) => (float[?, ?, ?, ?] y) { y = GridSample<padding_mode = \"border\">(x, g) }",
+     [{"x": (2, 3, 3, 4), "g": (2, 1, 5, 2)}, {"x": (2, 3, 0, 4), "g": (2, 1, 5, 2)}]),
+    ("a diagonal of what need not be square",
+     "(float[n, m] x) => (float[?] y) { y = Einsum<equation = \"ii->i\">(x) }",
+     [{"x": (3, 3)}, {"x": (6, 1)}, {"x": (1, 6)}, {"x": (1, 1)}]),
 ]
 
 

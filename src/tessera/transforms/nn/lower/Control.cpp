@@ -71,7 +71,8 @@ static std::optional<OpFoldResult> extentBefore(OpBuilder &b, Operation *above, 
   if (!merged)
     return std::nullopt;
   Value product = indexOf(b, above->getLoc(), 1);
-  for (int64_t part : merged.getReassociationIndices()[*origin.dim]) {
+  ReassociationIndices parts = merged.getReassociationIndices()[*origin.dim];
+  for (int64_t part : parts) {
     std::optional<OpFoldResult> extent = extentBefore(b, above, merged.getSrc(), part);
     if (!extent)
       return std::nullopt;
