@@ -162,6 +162,13 @@ def shapes(n, path):
     net.save(path, [port("x", ["N", 32])], v, 3 if n % 2 else 2)
 
 
+def join(n, path):
+    """One tensor of `n` pieces."""
+    net = Network()
+    v = net.op("Concat", [f"x{i}" for i in range(n)], axis=0)
+    net.save(path, [port(f"x{i}", [1, 8]) for i in range(n)], v, 2)
+
+
 def steps(n, path):
     """One loop of `n` steps, a number that is known."""
     body = Network()
@@ -195,6 +202,18 @@ def graph(n, path, fused=False):
                        f"    %k = arith.constant {i}.5 : f32\n    %0 = arith.addf %e, %k : f32\n    %c = arith.constant 0 : index\n"
                        f"    %f = tensor.extract %all[%c] : tensor<?xf32>\n    %1 = arith.mulf %0, %{'e' if fused else 'f'} : f32\n    dfg.yield %1 : f32\n  }}\n")
         file.write(f"  dfg.return %v{n} : tensor<?xf32>\n}}\n")
+
+
+def maps(n, path):
+    """A graph of `n` nodes, each of which adds a number to a whole tensor."""
+    with open(path, "w") as file:
+        file.write("dfg.graph @maps(%v0: tensor<64xf32>) -> (y: tensor<64xf32>) {\n")
+        for i in range(n):
+            file.write(f"  %v{i + 1} = dfg.node @step{i} (%a = %v{i} : tensor<64xf32>) -> tensor<64xf32> {{\n"
+                       f"    %k = arith.constant {i}.5 : f32\n    %e = tensor.empty() : tensor<64xf32>\n"
+                       "    %r = linalg.map ins(%a : tensor<64xf32>) outs(%e : tensor<64xf32>) (%i: f32, %o: f32) {\n"
+                       "      %s = arith.addf %i, %k : f32\n      linalg.yield %s : f32\n    }\n    dfg.yield %r : tensor<64xf32>\n  }\n")
+        file.write(f"  dfg.return %v{n} : tensor<64xf32>\n}}\n")
 
 
 def cpp(n, path):
@@ -243,6 +262,8 @@ FAMILIES = {
     "products": products,
     "products-open": lambda n, path: products(n, path, "T"),
     "shapes": shapes,
+    "join": join,
+    "maps": maps,
     "steps": steps,
     "loops": loops,
     "graph": graph,

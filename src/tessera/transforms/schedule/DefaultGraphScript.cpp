@@ -94,8 +94,19 @@ private:
     return node.getRank() == 0 && llvm::any_of(*node.getBodyBlock(), llvm::IsaPred<nn::NnOp>);
   }
 
+  // Beyond so many operations one pass over memory less is worth little, and each of the compiler's steps
+  // would have to cope with a kernel of any size.
+  static bool tooLarge(NodeOp a, NodeOp b) {
+    constexpr unsigned mostOps = 512;
+    unsigned count = 0;
+    for (NodeOp node : {a, b})
+      node.getBody().walk(
+          [&](Operation *) { return ++count > mostOps ? WalkResult::interrupt() : WalkResult::advance(); });
+    return count > mostOps;
+  }
+
   NodeOp tryDirect(NodeOp producer, NodeOp consumer) {
-    if (isLayer(producer) || isLayer(consumer))
+    if (isLayer(producer) || isLayer(consumer) || tooLarge(producer, consumer))
       return {};
     std::string from = producer.getName().str(), into = consumer.getName().str();
     bool reduces = llvm::any_of(consumer.getYields().getAsRange<ResultAttr>(),
@@ -112,7 +123,7 @@ private:
   }
 
   NodeOp tryRecompute(NodeOp producer, NodeOp consumer) {
-    if (isLayer(producer) || isLayer(consumer))
+    if (isLayer(producer) || isLayer(consumer) || tooLarge(producer, consumer))
       return {};
     std::string from = producer.getName().str(), into = consumer.getName().str();
     Refusal no;
@@ -178,6 +189,8 @@ private:
           for (Region &inner : op->getRegions())
             any |= fuseSiblings(inner);
         for (NodeOp second : first ? siblingsOf(first) : SmallVector<NodeOp>()) {
+          if (tooLarge(first, second))
+            continue;
           std::string a = first.getName().str(), b = second.getName().str();
           bool isNext = second == next;
           Refusal no;

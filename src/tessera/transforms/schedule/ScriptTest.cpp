@@ -83,6 +83,26 @@ TEST_F(ScriptTest, DefaultScriptFuses) {
   EXPECT_EQ(countNodes(), 1u);
 }
 
+// Each step of the compiler would have to cope with a kernel of any size.
+TEST_F(ScriptTest, KernelsDoNotGrowWithoutEnd) {
+  constexpr unsigned count = 1000;
+  std::string text =
+      "dfg.graph @g(%v0: tensor<8xf32>) -> (s: tensor<8xf32>) {\n%c8 = arith.constant 8 : index\n";
+  for (unsigned i = 0; i < count; ++i) {
+    std::string from = std::to_string(i), to = std::to_string(i + 1);
+    text += "%v" + to + " = dfg.node @n" + from + " grid(%i = %c8) (each %e = %v" + from +
+            " : tensor<8xf32>) -> tensor<8xf32> { %r = arith.negf %e : f32 dfg.yield %r : f32 }\n";
+  }
+  text += "dfg.return %v" + std::to_string(count) + " : tensor<8xf32> }";
+  program = parseSourceString<ModuleOp>(text, &context);
+  ASSERT_TRUE(program) << messages;
+  OwningOpRef<ModuleOp> script =
+      schedule::parseScript(&context, graph::writeGraphScript(*program), "default");
+  ASSERT_TRUE(script) << messages;
+  ASSERT_TRUE(succeeded(schedule::applyScript(*program, *script, "graph"))) << messages;
+  EXPECT_EQ(countNodes(), 2u);
+}
+
 TEST_F(ScriptTest, NothingToDoIsNoScript) {
   OwningOpRef<ModuleOp> empty = ModuleOp::create(UnknownLoc::get(&context));
   schedule::Script script = schedule::writeGraphScript(*empty);

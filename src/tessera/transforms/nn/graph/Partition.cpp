@@ -44,6 +44,9 @@ private:
   /// A constant that is cheaper to repeat than to pass.
   static bool isSmall(arith::ConstantOp op);
   void form();
+  /// Leaves groups out of `joined` that would make a kernel of `op` and the others too large.
+  void keepSmall(Operation *op, llvm::SmallSetVector<unsigned, 4> &joined) const;
+  void splitConcats();
   /// `op` may join `group` as its new last operation.
   bool mayJoin(Operation *op, const Group &group) const;
   /// All that comes of the operation is its result in fewer bits.
@@ -104,11 +107,6 @@ static bool widensForReaders(Operation *op) {
 }
 
 bool Partitioner::mayJoin(Operation *op, const Group &group) const {
-  // Beyond so many operations one pass over memory less is worth little, and each of the compiler's steps
-  // would have to cope with a kernel of any size.
-  constexpr size_t mostOps = 128;
-  if (group.ops.size() >= mostOps)
-    return false;
   if (group.wiring || group.ops.back()->getNumResults() != 1 || op->getNumResults() != 1)
     return false;
   OpClass kind = classOf(op);
@@ -182,6 +180,46 @@ bool Partitioner::isClosed(unsigned group, const llvm::SmallSetVector<unsigned, 
   return true;
 }
 
+// Beyond so many operations one pass over memory less is worth little, and each of the compiler's steps would
+// have to cope with a kernel of any size.
+static constexpr size_t mostOps = 128;
+// Pieces that one kernel joins: to bufferize so many writes into one tensor takes more than the square of
+// their number.
+static constexpr size_t mostPieces = 64;
+
+static size_t piecesOf(Operation *op) { return isa<ConcatOp>(op) ? op->getNumOperands() : 0; }
+
+void Partitioner::keepSmall(Operation *op, llvm::SmallSetVector<unsigned, 4> &joined) const {
+  size_t ops = 1, pieces = piecesOf(op);
+  joined.remove_if([&](unsigned g) {
+    size_t more = 0;
+    for (Operation *member : groups[g].ops)
+      more += piecesOf(member);
+    if (ops + groups[g].ops.size() > mostOps || (more && pieces + more > mostPieces))
+      return true;
+    ops += groups[g].ops.size();
+    pieces += more;
+    return false;
+  });
+}
+
+// concat(a, b, c, …) → concat(concat(a, b, …), concat(c, …), …), where it joins more than one kernel should.
+void Partitioner::splitConcats() {
+  for (ConcatOp op : llvm::to_vector(node.getBodyBlock()->getOps<ConcatOp>()))
+    while (op.getInputs().size() > mostPieces) {
+      OpBuilder before(op);
+      SmallVector<Value> parts;
+      for (ValueRange rest = op.getInputs(); !rest.empty();
+           rest = rest.drop_front(std::min(rest.size(), mostPieces))) {
+        ValueRange some = rest.take_front(std::min(rest.size(), mostPieces));
+        parts.push_back(some.size() == 1
+                            ? some.front()
+                            : ConcatOp::create(before, op.getLoc(), some, op.getAxisAttr()).getResult());
+      }
+      op.getInputsMutable().assign(parts);
+    }
+}
+
 void Partitioner::form() {
   for (Operation &op : node.getBodyBlock()->without_terminator()) {
     if (isa<arith::ConstantOp>(op))
@@ -204,6 +242,7 @@ void Partitioner::form() {
       if (groups[g].anchor && (!anchored || *anchored < g))
         anchored = g;
     joined.remove_if([&](unsigned g) { return groups[g].anchor && g != *anchored; });
+    keepSmall(&op, joined);
     auto refused = [&](unsigned g) {
       return !isClosed(g, joined, &op) && !(joined.size() == 1 && isSecondForm(&op, g));
     };
@@ -329,6 +368,7 @@ dfg::NodeOp Partitioner::place(const Group &group) {
 }
 
 LogicalResult Partitioner::run() {
+  splitConcats();
   form();
   cut();
   return success();
