@@ -3,6 +3,7 @@
 // them the program is verified, and shown to who asked for it.
 #include "tessera/base/Progress.h"
 #include "tessera/driver/Installation.h"
+#include "tessera/ir/dfg/DfgChecked.h"
 
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringSet.h"
@@ -43,8 +44,12 @@ static LogicalResult findJobs(Installation &in) {
 }
 
 FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable> programs,
-                                      const InstallOptions &options) {
+                                      const InstallOptions &given) {
   MLIRContext *context = &session.context();
+  InstallOptions options = given;
+  if (llvm::any_of(programs,
+                   [](const Portable &each) { return (*each.module)->hasAttr(dfg::checkAccessesAttr); }))
+    options.target.checks = Checks::All;
   FailureOr<TargetList> targets =
       TargetList::parse(options.targets, options.target, UnknownLoc::get(context));
   if (failed(targets))

@@ -5,6 +5,7 @@
 
 #include "tessera/frontends/heterocpp/Crash.h"
 #include "tessera/frontends/heterocpp/Source.h"
+#include "tessera/ir/dfg/DfgChecked.h"
 
 #include "clang/Basic/DiagnosticOptions.h"
 #include "clang/CodeGen/CodeGenAction.h"
@@ -47,6 +48,8 @@ public:
     setCrashPlace({});
     if (engine.hasErrorOccurred() || !setup.makeObject || launches.empty())
       return;
+    if (setup.checks)
+      (*module)->setAttr(dfg::checkAccessesAttr, UnitAttr::get(module->getContext()));
     // Checking alone makes the object, too: races are found on the way.
     if (std::optional<std::string> made = setup.makeObject(*module, file))
       object = std::move(*made);

@@ -4,6 +4,7 @@
 
 #include "tessera/base/Diag.h"
 #include "tessera/base/Weights.h"
+#include "tessera/ir/dfg/DfgChecked.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -47,6 +48,8 @@ LogicalResult DfgDialect::verifyOperationAttribute(Operation *op, NamedAttribute
     return verifyFirst(op, attr.getValue());
   if (attr.getName() == approximateAttr && (!isa<NodeOp>(op) || !isa<UnitAttr>(attr.getValue())))
     return op->emitOpError("expected 'dfg.approximate' on a node, without a value (dfg-v5)");
+  if (attr.getName() == checkAccessesAttr && (!isa<ModuleOp>(op) || !isa<UnitAttr>(attr.getValue())))
+    return op->emitOpError("expected 'dfg.check_accesses' on a module, without a value (dfg-v6)");
   if (attr.getName() != knobAttr)
     return success();
   auto text = dyn_cast<StringAttr>(attr.getValue());

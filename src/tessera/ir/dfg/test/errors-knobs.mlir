@@ -224,3 +224,9 @@ dfg.graph @stores(%x: memref<4x4xf32>, %z: memref<4x4xf32>) -> (z: memref<4x4xf3
   }
   dfg.return %m : memref<4x4xf32>
 }
+
+// -----
+
+// expected-error @+1 {{expected 'dfg.check_accesses' on a module, without a value (dfg-v6)}}
+module attributes {dfg.check_accesses = true} {
+}
