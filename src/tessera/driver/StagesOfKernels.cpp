@@ -111,8 +111,11 @@ LogicalResult PayloadBuilder::run() {
 }
 
 LogicalResult tessera::buildPayloads(Installation &in) {
-  // A file always has code for its machine, be it empty.
+  // A file always has code for its machine, and for each target that it was asked for, be it empty.
   in.kernelsOf(in.targets.host());
+  for (const TargetChoice &choice : in.targets.asked())
+    if (!choice.target->runsHostCode())
+      in.kernelsOf(choice);
   unsigned unique = 0;
   for (Job &job : in.jobs)
     if (failed(PayloadBuilder(in, job, unique).run()))

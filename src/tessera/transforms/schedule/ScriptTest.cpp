@@ -96,10 +96,8 @@ TEST_F(ScriptTest, KernelsDoNotGrowWithoutEnd) {
   text += "dfg.return %v" + std::to_string(count) + " : tensor<8xf32> }";
   program = parseSourceString<ModuleOp>(text, &context);
   ASSERT_TRUE(program) << messages;
-  OwningOpRef<ModuleOp> script =
-      schedule::parseScript(&context, graph::writeGraphScript(*program), "default");
-  ASSERT_TRUE(script) << messages;
-  ASSERT_TRUE(succeeded(schedule::applyScript(*program, *script, "graph"))) << messages;
+  schedule::Script script = schedule::writeGraphScript(*program);
+  ASSERT_TRUE(succeeded(schedule::applyScript(*program, *script.module, "graph"))) << messages;
   EXPECT_EQ(countNodes(), 2u);
 }
 
