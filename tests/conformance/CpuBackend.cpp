@@ -3,7 +3,6 @@
 // other machines through the command line.
 #include "CpuBackend.h"
 
-#include "tessera/base/Container.h"
 #include "tessera/base/ElementType.h"
 #include "tessera/base/File.h"
 #include "tessera/base/Npy.h"
@@ -34,12 +33,7 @@ FailureOr<std::string> conformance::installModule(Session &session, ModuleOp mod
   FailureOr<Installed> installed = tessera::install(session, programs, install);
   if (failed(installed))
     return failure();
-  ContainerWriter writer(ContainerKind::InstalledProgram, 0);
-  writer.add("plan", installed->plan);
-  writer.add("code", installed->code);
-  writer.add("const", installed->constants);
-  writer.add("meta", installed->meta);
-  return writer.bytes();
+  return installedBytes(*installed);
 }
 
 static std::string deviceList(const BackendOptions &options) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// See Narrow.h.
+// See NarrowLayers.h.
 #include "tessera/targets/cpu/layout/NarrowLayers.h"
 
 #include "tessera/targets/cpu/packed/Weights.h"
