@@ -165,6 +165,24 @@ static Update takeAway(Operation *difference, memref::LoadOp load, memref::Store
           getNamed(ReductionKind::AddI, b.getContext())};
 }
 
+// m[k] = m[k] + 0 is m[k] = m[k] once it is folded: nothing is added.
+static Operation *addNothing(memref::LoadOp load, memref::StoreOp store) {
+  OpBuilder b(store);
+  Location loc = store.getLoc();
+  Type type = load.getType();
+  Value sum;
+  if (auto real = dyn_cast<FloatType>(type)) {
+    APFloat zero = APFloat::getZero(real.getFloatSemantics(), /*Negative=*/true);
+    sum = arith::AddFOp::create(b, loc, load, arith::ConstantOp::create(b, loc, b.getFloatAttr(real, zero)));
+  } else if (type.isIntOrIndex()) {
+    sum = arith::AddIOp::create(b, loc, load, arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, 0)));
+  } else {
+    return load;
+  }
+  store.getValueMutable().assign(sum);
+  return sum.getDefiningOp();
+}
+
 // All uses of the memory as updates of one kind; none when there is another.
 static std::optional<SmallVector<Update>> getUpdates(Value memory) {
   SmallVector<Update> updates;
@@ -187,6 +205,8 @@ static std::optional<SmallVector<Update>> getUpdates(Value memory) {
     if (!store)
       return std::nullopt;
     Operation *combined = store.getValue().getDefiningOp();
+    if (combined == load && load->hasOneUse())
+      combined = addNothing(load, store);
     Update update{load, store, Value(), ReductionAttr()};
     if (combined && combined->hasOneUse())
       update.kind = getCombination(combined, load, update.value);

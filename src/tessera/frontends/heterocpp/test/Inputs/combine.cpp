@@ -85,6 +85,14 @@ static void expect(bool good, const char *what) {
   }
 }
 
+// Nothing is added once it is folded.
+void nothing(int *y, size_t yb, int n) {
+  for (int i = 0; i < n; ++i) {
+    __hetero_parallel_loop(1, 2, y, yb, n, 1, y, yb, "nothing");
+    y[3] = y[3] + (0 >> 8);
+  }
+}
+
 int main() {
   const int n = 1000;
   std::vector<int> values(n);
@@ -143,6 +151,11 @@ int main() {
     each(x, xb, plain.data(), xb, n);
     __hetero_wait(__hetero_launch((void *)each, 3, x, xb, made.data(), xb, n, 1, made.data(), xb));
     expect(plain == made, "each");
+  }
+  {
+    int made[8] = {1, 2, 3, 4};
+    __hetero_wait(__hetero_launch((void *)nothing, 2, made, sizeof(made), n, 1, made, sizeof(made)));
+    expect(made[3] == 4, "nothing");
   }
   std::printf("%d bad\n", bad);
 }
