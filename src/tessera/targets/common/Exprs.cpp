@@ -3,6 +3,7 @@
 #include "tessera/targets/common/Exprs.h"
 
 #include "tessera/ir/nn/Nn.h"
+#include "tessera/transforms/nn/graph/Rewrites.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -150,8 +151,11 @@ std::optional<Expr> Env::translateDim(mlir::Value v, int64_t d) {
         return translate(size);
     return std::nullopt;
   }
-  if (nn::isPacked(def))
-    return d == 0 ? translateDim(def->getOperand(0), 0) : std::nullopt;
+  // A layer that its target keeps as it is.
+  if (isa<nn::NnOp>(def)) {
+    auto source = nn::sourceOfExtent(def, d);
+    return source ? translateDim(source->first, source->second) : std::nullopt;
+  }
   if (auto dps = dyn_cast<DestinationStyleOpInterface>(def))
     return translateDim(dps.getTiedOpOperand(cast<OpResult>(v))->get(), d);
   if (auto branch = dyn_cast<scf::IfOp>(def); branch && !branch.getElseRegion().empty()) {

@@ -50,8 +50,7 @@ std::optional<Source> Extents::ofElementwise(Operation *op, int64_t d) {
   return found;
 }
 
-// The operand and its dimension that extent `d` of the result certainly equals.
-static std::optional<std::pair<Value, int64_t>> sameExtent(Operation *op, int64_t d) {
+std::optional<std::pair<Value, int64_t>> nn::sourceOfExtent(Operation *op, int64_t d) {
   auto type = typeOf(op->getResult(0));
   // The batch of windows and of what normalises.
   if (d == 0 && (isPacked(op) || isa<ConvOp, ConvTransposeOp, PoolOp, InterpolateOp, SplitOp>(op)))
@@ -116,7 +115,7 @@ Source Extents::resolveOnce(Value v, int64_t d) {
     return resolve(dps.getTiedOpOperand(cast<OpResult>(v))->get(), d);
   if (auto nnOp = dyn_cast<NnOp>(def); nnOp && nnOp.getOpClass() == OpClass::Elementwise)
     return ofElementwise(def, d).value_or(own);
-  if (auto same = sameExtent(def, d))
+  if (auto same = sourceOfExtent(def, d))
     return resolve(same->first, same->second);
   return own;
 }
