@@ -26,8 +26,8 @@ LogicalResult simplifyNetwork(dfg::NodeOp node, const Evaluator &evaluate);
 /// use of a result.
 void simplifyExtents(dfg::NodeOp node);
 
-/// The operand and its dimension that extent `d` of the operation's result certainly equals; none where no single
-/// one does.
+/// The operand and its dimension that extent `d` of the operation's result certainly equals; none where no
+/// single one does.
 std::optional<std::pair<Value, int64_t>> sourceOfExtent(Operation *op, int64_t d);
 
 /// What a target adds to the rules by which operations share a node (Partition.cpp). `group` is in the order
