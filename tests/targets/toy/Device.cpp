@@ -343,7 +343,26 @@ public:
     return Event::finished(std::move(status), {executed, {{"instructions", executed}}});
   }
 
+  bool records() const override { return true; }
+  Result<std::shared_ptr<DeviceRecording>> record(std::span<const KernelLaunch> steps) override {
+    auto recording = std::make_shared<Recording>();
+    recording->steps.assign(steps.begin(), steps.end());
+    return std::shared_ptr<DeviceRecording>(std::move(recording));
+  }
+  EventRef replay(const std::shared_ptr<DeviceRecording> &recording,
+                  std::span<const uint64_t> args) override {
+    std::vector<KernelLaunch> steps = static_cast<Recording &>(*recording).steps;
+    for (KernelLaunch &step : steps) {
+      step.args = args.data();
+      args = args.subspan(step.argCount);
+    }
+    return launchAsync(steps, 1);
+  }
+
 private:
+  struct Recording final : DeviceRecording {
+    std::vector<KernelLaunch> steps;
+  };
   static uint64_t numberOf(const void *memory) { return reinterpret_cast<uint64_t>(memory); }
   // Numbers, not addresses: whoever adds to one gets the memory of nobody.
   uint64_t take(size_t bytes) {
