@@ -181,6 +181,12 @@ function(tessera_shared_runtime)
   target_link_libraries(tessera_shared PRIVATE tessera_runtime tessera_devices ${devices} tessera_base)
   target_link_options(tessera_shared PRIVATE LINKER:--gc-sections
     LINKER:--version-script=${CMAKE_SOURCE_DIR}/src/tessera/runtime/capi/tessera.map)
+  # Templates give many functions of the same code; lld keeps one of them where no address is compared.
+  include(CheckLinkerFlag)
+  check_linker_flag(CXX LINKER:--icf=safe TESSERA_LINKER_FOLDS)
+  if(TESSERA_LINKER_FOLDS)
+    target_link_options(tessera_shared PRIVATE LINKER:--icf=safe)
+  endif()
   set_property(TARGET tessera_shared APPEND PROPERTY LINK_DEPENDS ${CMAKE_SOURCE_DIR}/src/tessera/runtime/capi/tessera.map)
   # The compiler looks for both beside its own folder, so they have one place whatever the system's habits are.
   install(TARGETS tessera_shared EXPORT Tessera LIBRARY DESTINATION lib)
