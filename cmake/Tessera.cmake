@@ -140,6 +140,20 @@ function(tessera_device name)
     tessera_pch(tessera_device_${name}_test plain)
   endif()
   set_property(GLOBAL APPEND PROPERTY TESSERA_DEVICES ${name})
+  # The folder is none of the tests' (src/tessera/targets/CMakeLists.txt).
+  if(TESSERA_IS_PRODUCT EQUAL -1)
+    set_property(GLOBAL APPEND PROPERTY TESSERA_PRODUCT_DEVICES ${name})
+  endif()
+endfunction()
+
+# tessera_device_list(NAME PROPERTY FOLDER): a library that makes the devices of a list, which is written below FOLDER.
+function(tessera_device_list name property folder)
+  tessera_write_list(${property} ${CMAKE_BINARY_DIR}/${folder}/tessera/targets/Devices.inc TESSERA_DEVICE)
+  get_property(devices GLOBAL PROPERTY ${property})
+  list(TRANSFORM devices PREPEND tessera_device_)
+  add_library(${name} STATIC ${CMAKE_CURRENT_SOURCE_DIR}/Devices.cpp)
+  target_include_directories(${name} BEFORE PRIVATE ${CMAKE_BINARY_DIR}/${folder})
+  target_link_libraries(${name} PUBLIC tessera_runtime ${devices})
 endfunction()
 
 # tessera_target(NAME [DEPS lib...]): the compile-time half of a target.
@@ -170,15 +184,13 @@ endfunction()
 # tessera_shared_runtime(): libtessera.so, the runtime and all devices in one library
 # whose only visible symbols are those of tessera/runtime.h; a test keeps it small.
 function(tessera_shared_runtime)
-  get_property(devices GLOBAL PROPERTY TESSERA_DEVICES)
-  list(TRANSFORM devices PREPEND tessera_device_)
   add_library(tessera_shared SHARED ${CMAKE_SOURCE_DIR}/src/tessera/runtime/capi/Shared.cpp)
   set_target_properties(tessera_shared PROPERTIES OUTPUT_NAME tessera VERSION ${PROJECT_VERSION}
     SOVERSION ${PROJECT_VERSION_MAJOR})
   target_include_directories(tessera_shared INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/src/include>
     $<INSTALL_INTERFACE:include>)
   # Everything the C interface needs is pulled in through it; the rest stays out.
-  target_link_libraries(tessera_shared PRIVATE tessera_runtime tessera_devices ${devices} tessera_base)
+  target_link_libraries(tessera_shared PRIVATE tessera_runtime tessera_product_devices tessera_base)
   target_link_options(tessera_shared PRIVATE LINKER:--gc-sections
     LINKER:--version-script=${CMAKE_SOURCE_DIR}/src/tessera/runtime/capi/tessera.map)
   # Templates give many functions of the same code; lld keeps one of them where no address is compared.

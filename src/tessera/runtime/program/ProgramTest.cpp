@@ -304,8 +304,10 @@ TEST(Program, ErrorsOfOpening) {
             "unknown program 'tset'; did you mean 'test'? programs: test");
   ProgramOptions options;
   options.devices = {"nul"};
-  EXPECT_EQ(Program::open(*module, "", options).status().message(),
-            "unknown device 'nul'; did you mean 'null'? devices: cpu, null, null:1");
+  // Devices of other folders may follow.
+  std::string unknown = Program::open(*module, "", options).status().message();
+  EXPECT_TRUE(unknown.starts_with("unknown device 'nul'; did you mean 'null'? devices: cpu, null, null:1"))
+      << unknown;
   Json plan = chainPlan().plan();
   plan["programs"].push_back(plan["programs"][0]);
   plan["programs"][1]["name"] = "other";
