@@ -4,6 +4,7 @@
 
 #include "tessera/base/Check.h"
 #include "tessera/driver/InPlace.h"
+#include "tessera/ir/dfg/DfgPorts.h"
 #include "tessera/ir/nn/Nn.h"
 #include "tessera/targets/common/Work.h"
 #include "tessera/transforms/nn/lower/Lower.h"
@@ -491,6 +492,9 @@ LogicalResult Planner::run() {
   if (failed(addInputs()) || failed(addBody()))
     return failure();
   program.nodes = std::move(nodes);
+  if (auto names = graph->getAttrOfType<ArrayAttr>(dfg::unsignedAttr))
+    for (StringRef name : names.getAsValueRange<StringAttr>())
+      program.unsignedPorts.insert(name.str());
   auto ret = cast<dfg::ReturnOp>(graph.getBodyBlock()->getTerminator());
   for (auto [v, name] : llvm::zip(ret.getValues(), graph.getResultNames()))
     program.outputs.push_back({cast<StringAttr>(name).str(), env.values.lookup(v)});

@@ -3,6 +3,7 @@
 #include "tessera/driver/Place.h"
 
 #include "tessera/base/Diag.h"
+#include "tessera/base/Progress.h"
 #include "tessera/driver/Components.h"
 #include "tessera/ir/dfg/DfgNames.h"
 #include "tessera/transforms/nn/graph/Rewrites.h"
@@ -197,6 +198,7 @@ void Placer::placeNetwork(dfg::NodeOp node, const Targets &allowed) const {
 }
 
 void Placer::place(dfg::NodeOp node) {
+  notePlace("node", node.getName());
   Targets allowed = allowedFor(node);
   if (nn::isNetwork(node))
     placeNetwork(node, allowed);

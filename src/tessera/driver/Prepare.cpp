@@ -2,6 +2,7 @@
 // See Prepare.h.
 #include "tessera/driver/Prepare.h"
 
+#include "tessera/base/Progress.h"
 #include "tessera/transforms/nn/graph/Rewrites.h"
 
 using namespace tessera;
@@ -53,6 +54,7 @@ static dfg::GraphOp makeForm(dfg::NodeOp node, StringRef target, ArrayRef<Attrib
 }
 
 static LogicalResult prepareRegion(dfg::NodeOp node, const TargetList &targets, const RegionOptions &how) {
+  notePlace("node", node.getName());
   SmallVector<const TargetChoice *> makers = targets.makersOf(node);
   if (makers.size() == 1)
     return makers.front()->target->prepare(node, how, makers.front()->options);

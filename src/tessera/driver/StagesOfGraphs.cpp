@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The stages that rewrite graphs: knobs, place, prepare, graph-schedule.
+#include "tessera/base/Progress.h"
 #include "tessera/driver/Installation.h"
 #include "tessera/driver/Knobs.h"
 #include "tessera/driver/Place.h"
@@ -17,6 +18,7 @@ LogicalResult tessera::applyKnobs(Installation &in) {
     if (Status s = applyKnobMap(*program.module, in.options.knobs); !s.ok())
       return emitError(UnknownLoc::get(in.context)) << s.message();
   for (Portable &program : in.programs) {
+    notePlace("program", program.source);
     IRRewriter rewriter(in.context);
     graph::Refusal no;
     if (failed(graph::applyNodeKnobs(rewriter, *program.module, no)))
@@ -49,6 +51,7 @@ LogicalResult tessera::prepareAll(Installation &in) {
 
 LogicalResult tessera::scheduleGraphs(Installation &in) {
   for (Portable &program : in.programs) {
+    notePlace("program", program.source);
     FailureOr<std::string> script = scheduleGraph(*program.module, program.scripts.get(), in.ownScripts);
     if (failed(script))
       return failure();

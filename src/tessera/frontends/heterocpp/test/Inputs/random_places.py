@@ -339,7 +339,7 @@ def check(folder, seed, compiler, clang):
         lines = [f"{a} | {b}" for a, b in zip(wanted.stdout.splitlines(), got.stdout.splitlines()) if a != b]
         return head + "expected | got\n" + "\n".join(lines[:10]) + "\n"
     expected = int(re.search(r"launched (\d+)", wanted.stderr).group(1))
-    runs = sum(int(m) for m in re.findall(r"^\S+ +\S+ +cpu +(\d+) ", got.stderr, re.M))
+    runs = sum(int(m) for m in re.findall(r"^\S+ +\S+ +cpu:0 +(\d+) ", got.stderr, re.M))
     if runs != expected:
         return head + f"{expected} launches, but {runs} were run\n"
     return ""
