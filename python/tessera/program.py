@@ -20,19 +20,22 @@ def _shape_text(shape):
 class Port:
     """An input or output: its name, NumPy type and shape (None where any extent goes)."""
 
-    def __init__(self, name, kind, shape, written=False):
-        self.name, self.kind, self.written = name, kind, written
+    def __init__(self, name, kind, shape, written=False, unsigned=False):
+        self.name, self.kind, self.written, self.unsigned = name, kind, written, unsigned
         self.raw_shape = shape
         self.shape = tuple(None if extent < 0 else extent for extent in shape)
-        self.dtype = capi.TYPES[kind][1]
+        # Integers are signless; the other view of them has no sign.
+        self.type, self.dtype, self.others = capi.TYPES[kind]
+        if unsigned:
+            self.type, self.dtype, self.others = "u" + self.type[1:], self.others[0], ()
 
     def __repr__(self):
-        return f"{self.name}: {capi.TYPES[self.kind][0]} {_shape_text(self.raw_shape)}"
+        return f"{self.name}: {self.type} {_shape_text(self.raw_shape)}"
 
     def accept(self, value):
         """The value as an array whose memory can be lent to a launch."""
         array = np.asarray(value.detach().cpu().numpy() if hasattr(value, "detach") else value)
-        name, dtype, others = capi.TYPES[self.kind]
+        name, dtype, others = self.type, self.dtype, self.others
         if array.dtype.name == "bfloat16" and self.kind == capi.BF16:
             array = array.view(np.uint16)
         if array.dtype != dtype and array.dtype not in others:
@@ -70,8 +73,8 @@ class Program:
         self._native = handle
         self._free = weakref.finalize(self, lib.tsr_program_free, handle)
         self.name = capi.text(lib.tsr_program_name(handle))
-        self.inputs = self._ports(lib.tsr_program_input_count, lib.tsr_program_input_info)
-        self.outputs = self._ports(lib.tsr_program_output_count, lib.tsr_program_output_info)
+        self.inputs = self._ports(lib.tsr_program_input_count, lib.tsr_program_input_info, lib.tsr_program_input_is_unsigned)
+        self.outputs = self._ports(lib.tsr_program_output_count, lib.tsr_program_output_info, lib.tsr_program_output_is_unsigned)
         self.threads = threads
         self._lock = threading.Lock()
 
@@ -81,12 +84,12 @@ class Program:
                                                    capi.byref(handle)))
         return handle
 
-    def _ports(self, count, info_of):
+    def _ports(self, count, info_of, unsigned):
         ports = []
         for i in range(count(self._native)):
             info = capi.PortInfo()
             capi.check(info_of(self._native, i, capi.byref(info)))
-            ports.append(Port(*capi.port(info)))
+            ports.append(Port(*capi.port(info), bool(unsigned(self._native, i))))
         return ports
 
     def __repr__(self):
@@ -133,7 +136,7 @@ class Program:
         finally:
             for buffer in inputs:
                 lib.tsr_buffer_free(buffer)
-        results = [_to_numpy(buffer) for buffer in outputs[:len(self.outputs)]]
+        results = [_to_numpy(buffer, port.dtype) for buffer, port in zip(outputs, self.outputs)]
         if len(results) == 1:
             return results[0]
         return {port.name: result for port, result in zip(self.outputs, results)}
@@ -189,7 +192,7 @@ class Program:
         return rows
 
 
-def _to_numpy(handle):
+def _to_numpy(handle, dtype):
     """An array over the memory of an output, which lives as long as the array."""
     lib = capi.library()
     buffer = capi.c_void_p(handle)
@@ -197,7 +200,7 @@ def _to_numpy(handle):
     try:
         capi.check(lib.tsr_buffer_map(buffer, capi.READ, capi.byref(memory)))
         shape = tuple(lib.tsr_buffer_shape(buffer)[i] for i in range(lib.tsr_buffer_rank(buffer)))
-        dtype, size = capi.TYPES[lib.tsr_buffer_type(buffer)][1], lib.tsr_buffer_bytes(buffer)
+        size = lib.tsr_buffer_bytes(buffer)
     except BaseException:
         lib.tsr_buffer_free(buffer)
         raise

@@ -34,6 +34,21 @@ def two_model():
     return model.bytes()
 
 
+def test_unsigned_integers():
+    """A model's unsigned integers come back as what they are, and take nothing else."""
+    model = ow.ModelWriter("bytes", 17)
+    model.nodes = [ow.node("Cast", ["x"], ["y"], "cast", {"to": 2}), ow.node("Max", ["y", "z"], ["w"], "max", {})]
+    model.inputs = [ow.value_info("x", ow.FLOAT, ["N"]), ow.value_info("z", 2, ["N"])]
+    model.outputs = [ow.value_info("y", 2, ["N"]), ow.value_info("w", 2, ["N"])]
+    program = tessera.compile(model.bytes())
+    result = program.run(np.float32([0, 127, 128, 255]), np.uint8([200, 1, 2, 3]))
+    assert result["y"].dtype == np.uint8 and list(result["y"]) == [0, 127, 128, 255]
+    assert result["w"].dtype == np.uint8 and list(result["w"]) == [200, 127, 128, 255]
+    assert repr(program.outputs[0]) == "y: u8 ?"
+    with pytest.raises(tessera.TesseraError, match="input 'z': expected u8 of shape ., but got int8"):
+        program.run(np.float32([1]), np.int8([1]))
+
+
 @pytest.fixture(scope="module")
 def program():
     return tessera.compile(linear_model()[0])

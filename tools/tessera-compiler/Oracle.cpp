@@ -6,6 +6,7 @@
 #include "tessera/base/Diag.h"
 #include "tessera/base/Npy.h"
 #include "tessera/driver/Compiler.h"
+#include "tessera/ir/dfg/DfgPorts.h"
 #include "tessera/oracle/Oracle.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -146,7 +147,8 @@ int cli::runOracle(const std::string &path, const std::string &program,
       continue;
     if (!element)
       return fail("output '" + key + "': type " + text + " cannot be written as .npy");
-    Status s = writeNpy(it->second, npyTypeFor(*element), array.shape, std::as_bytes(std::span(array.bytes)));
+    Status s = writeNpy(it->second, npyTypeFor(*element, dfg::isUnsigned(graph, key)), array.shape,
+                        std::as_bytes(std::span(array.bytes)));
     if (!s.ok())
       return fail(s.message());
     wanted.erase(it);

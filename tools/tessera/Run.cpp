@@ -164,7 +164,8 @@ static Status writeOutputs(const ProgramPlan &plan, const std::vector<std::strin
       continue; // Names are checked before the launch, files written after it.
     Buffer &buffer = *outputs[static_cast<size_t>(index)];
     TESSERA_ASSIGN(std::byte * memory, buffer.hostRead());
-    TESSERA_TRY(writeNpy(pair.second, npyTypeFor(buffer.type()), buffer.shape(), {memory, buffer.bytes()}));
+    const NpyType type = npyTypeFor(buffer.type(), plan.outputs[static_cast<size_t>(index)].isUnsigned);
+    TESSERA_TRY(writeNpy(pair.second, type, buffer.shape(), {memory, buffer.bytes()}));
   }
   return Status();
 }

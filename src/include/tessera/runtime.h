@@ -135,6 +135,9 @@ TSR_API size_t tsr_program_input_count(const tsr_program *program);
 TSR_API size_t tsr_program_output_count(const tsr_program *program);
 TSR_API tsr_status tsr_program_input_info(const tsr_program *program, size_t index, tsr_port_info *info);
 TSR_API tsr_status tsr_program_output_info(const tsr_program *program, size_t index, tsr_port_info *info);
+/** 1 when the integers of an input or output are unsigned; types do not say. */
+TSR_API int tsr_program_input_is_unsigned(const tsr_program *program, size_t index);
+TSR_API int tsr_program_output_is_unsigned(const tsr_program *program, size_t index);
 /** The index of a port by name; fails with a suggestion when there is none. */
 TSR_API tsr_status tsr_program_find_input(const tsr_program *program, const char *name, size_t *index);
 TSR_API tsr_status tsr_program_find_output(const tsr_program *program, const char *name, size_t *index);

@@ -50,19 +50,19 @@ bool npyHolds(NpyType type, ElementType element) {
   return false;
 }
 
-NpyType npyTypeFor(ElementType element) {
+NpyType npyTypeFor(ElementType element, bool isUnsigned) {
   switch (element) {
   case ElementType::I1:
     return NpyType::B1;
   case ElementType::I8:
-    return NpyType::I1;
+    return isUnsigned ? NpyType::U1 : NpyType::I1;
   case ElementType::I16:
-    return NpyType::I2;
+    return isUnsigned ? NpyType::U2 : NpyType::I2;
   case ElementType::I32:
-    return NpyType::I4;
+    return isUnsigned ? NpyType::U4 : NpyType::I4;
   case ElementType::I64:
   case ElementType::Index:
-    return NpyType::I8;
+    return isUnsigned ? NpyType::U8 : NpyType::I8;
   case ElementType::F16:
     return NpyType::F2;
   case ElementType::BF16:

@@ -31,7 +31,7 @@ std::string_view npyTypeName(NpyType type);
 /// are signless, so both signs of a width are accepted; bf16 takes U2.
 bool npyHolds(NpyType type, ElementType element);
 /// How elements of type `element` are written: signed integers, bool for i1, U2 for bf16.
-NpyType npyTypeFor(ElementType element);
+NpyType npyTypeFor(ElementType element, bool isUnsigned = false);
 
 /// An array: type, shape and dense row-major bytes, either owned or kept alive by `keepAlive`.
 struct NpyArray {

@@ -5,6 +5,7 @@
 #include "tessera/base/Check.h"
 #include "tessera/base/Progress.h"
 #include "tessera/ir/dfg/Dfg.h"
+#include "tessera/ir/dfg/DfgPorts.h"
 
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringExtras.h"
@@ -554,7 +555,7 @@ static std::string graphName(const std::string &file) {
 void Importer::finish(Scope &scope) {
   Location loc = FileLineColLoc::get(b.getStringAttr(options.file), 0, 0);
   SmallVector<Value> results;
-  SmallVector<Attribute> argNames, resultNames;
+  SmallVector<Attribute> argNames, resultNames, unsignedNames;
   SmallVector<Type> argTypes, resultTypes;
   std::set<std::string> taken;
   for (const ox::ValueInfo &output : model.graph.outputs) {
@@ -575,6 +576,8 @@ void Importer::finish(Scope &scope) {
     results.push_back(value);
     resultTypes.push_back(value.getType());
     resultNames.push_back(b.getStringAttr(output.name));
+    if (isUnsigned(val->type) && val->type != DataType::Bool)
+      unsignedNames.push_back(resultNames.back());
   }
   if (problemCount)
     return;
@@ -583,12 +586,16 @@ void Importer::finish(Scope &scope) {
   for (auto &[arg, name] : ports) {
     argTypes.push_back(arg.getType());
     argNames.push_back(b.getStringAttr(name));
+    if (Val val = scope.find(name); val && isUnsigned(val->type) && val->type != DataType::Bool)
+      unsignedNames.push_back(argNames.back());
   }
   dfg::YieldOp::create(b, loc, results);
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
   b.setInsertionPointToEnd(module->getBody());
   auto graph = dfg::GraphOp::create(b, loc, graphName(options.file), b.getFunctionType(argTypes, resultTypes),
                                     b.getArrayAttr(argNames), b.getArrayAttr(resultNames), StringAttr());
+  if (!unsignedNames.empty())
+    graph->setAttr(dfg::unsignedAttr, b.getArrayAttr(unsignedNames));
   Block *body = graph.getBody().empty() ? &graph.getBody().emplaceBlock() : graph.getBodyBlock();
   SmallVector<Value> arguments;
   for (auto [i, type] : llvm::enumerate(argTypes))

@@ -243,6 +243,19 @@ tsr_status tsr_program_output_info(const tsr_program *program, size_t index, tsr
       [&] { return portInfo(program, &ProgramPlan::outputs, &tsr_program::outputShapes, index, info); });
 }
 
+static int isUnsigned(const tsr_program *program, const std::vector<Port> ProgramPlan::*kind, size_t index) {
+  if (!program)
+    return 0;
+  const std::vector<Port> &ports = program->ref->plan().*kind;
+  return index < ports.size() && ports[index].isUnsigned;
+}
+int tsr_program_input_is_unsigned(const tsr_program *program, size_t index) {
+  return isUnsigned(program, &ProgramPlan::inputs, index);
+}
+int tsr_program_output_is_unsigned(const tsr_program *program, size_t index) {
+  return isUnsigned(program, &ProgramPlan::outputs, index);
+}
+
 static Status findPort(const tsr_program *program, const std::vector<Port> ProgramPlan::*ofKind,
                        const char *kind, const char *plural, const char *name, size_t *index) {
   TESSERA_TRY(given(program, "a program"));

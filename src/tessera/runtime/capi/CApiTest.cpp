@@ -38,6 +38,9 @@ TEST(CApi, LaunchAndIntrospection) {
   EXPECT_EQ(info.type, TSR_F32);
   EXPECT_EQ(info.shape[0], -1);
   EXPECT_EQ(tsr_program_output_info(program, 7, &info), TSR_INVALID_ARGUMENT);
+  EXPECT_EQ(tsr_program_output_is_unsigned(program, 0), 0);
+  EXPECT_EQ(tsr_program_input_is_unsigned(program, 7), 0);
+  EXPECT_EQ(tsr_program_input_is_unsigned(nullptr, 0), 0);
   size_t index;
   EXPECT_EQ(tsr_program_find_input(program, "X", &index), TSR_NOT_FOUND);
   EXPECT_STREQ(tsr_last_error(), "unknown input 'X'; did you mean 'x'? inputs: x");

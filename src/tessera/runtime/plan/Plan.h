@@ -121,7 +121,8 @@ struct Node {
 struct Port {
   std::string name;
   int32_t value = 0;
-  bool written = false; ///< Derived, for inputs: some node writes the caller's memory.
+  bool isUnsigned = false; ///< Its integers have no sign, for those who fill and read it.
+  bool written = false;    ///< Derived, for inputs: some node writes the caller's memory.
 };
 
 struct ProgramPlan {

@@ -415,6 +415,12 @@ static std::vector<Port> readPorts(Reader &reader, const Json &json, const char 
     port.name = reader.name(item);
     if (const Json *value = reader.field(item, "value"))
       port.value = reader.index(*value, "value", values);
+    if (const Json *isUnsigned = reader.field(item, "unsigned", false)) {
+      if (!isUnsigned->is_boolean())
+        reader.error(key, ": 'unsigned' of '", port.name, "': expected true or false");
+      else
+        port.isUnsigned = isUnsigned->get<bool>();
+    }
     for (const Port &other : ports)
       if (other.name == port.name)
         reader.error(key, ": name '", port.name, "' occurs twice");

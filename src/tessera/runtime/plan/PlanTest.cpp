@@ -141,6 +141,8 @@ TEST(Plan, Nodes) {
               "node 'n0': version 0: step 0: argument 0: expected [\"value\", i] or [\"expr\", i]");
   expectError([](Json &p) { p["nodes"][0]["versions"][0]["steps"][0]["chain"] = true; },
               "node 'n0': version 0: the first step cannot be a chain");
+  expectError([](Json &p) { p["inputs"][0]["unsigned"] = 1; },
+              "inputs: 'unsigned' of 'x': expected true or false");
   expectError([](Json &p) { p["nodes"][0]["versions"][0]["temps"] = {0}; },
               "node 'n0': temps must be values of kind temp, but value 0 is not");
   expectError([](Json &p) { p["nodes"][0]["versions"][0]["temps"] = {1}; },

@@ -141,10 +141,16 @@ static json toJson(const Value &v) {
 
 static json programJson(const Program &p, const json &exprs) {
   json inputs = json::array(), outputs = json::array(), vs = json::array(), ns = json::array();
+  auto port = [&](const std::string &name, int value) {
+    json j = {{"name", name}, {"value", value}};
+    if (p.unsignedPorts.count(name))
+      j["unsigned"] = true;
+    return j;
+  };
   for (auto &[n, v] : p.inputs)
-    inputs.push_back({{"name", n}, {"value", v}});
+    inputs.push_back(port(n, v));
   for (auto &[n, v] : p.outputs)
-    outputs.push_back({{"name", n}, {"value", v}});
+    outputs.push_back(port(n, v));
   for (const Value &v : p.values)
     vs.push_back(toJson(v));
   for (const Node &n : p.nodes)

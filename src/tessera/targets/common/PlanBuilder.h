@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -81,6 +82,7 @@ public:
   /// Temporaries that are not alive at the same time may share memory.
   bool reuse = true;
   std::vector<std::pair<std::string, int>> inputs, outputs;
+  std::set<std::string> unsignedPorts; ///< of those, the ones whose integers are unsigned
   std::vector<Value> values;
   std::vector<Node> nodes;
   std::vector<ExtentCheck> checks; ///< of views
