@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kills a command in the middle and runs it again beside a stopped one.
 usage: killed.py FOLDER COMMAND...        FOLDER: where its temporary folders are"""
+import fcntl
 import os
 import signal
 import subprocess
@@ -9,20 +10,36 @@ import sys
 import time
 
 
-def begin(folder, command):
+def is_locked(path):
+    """Its owner holds the folder: before that it may be taken for one that somebody left."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+def begin(folder, command, started):
     """Starts the command in a group of its own and waits until it has a temporary folder."""
     known = set(os.listdir(folder))
     child = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
-    while not set(os.listdir(folder)) - known and child.poll() is None:
+    started.append(child)
+    while child.poll() is None and not any(is_locked(os.path.join(folder, name)) for name in set(os.listdir(folder)) - known):
         time.sleep(0.001)
     os.killpg(child.pid, signal.SIGSTOP)
     return child, set(os.listdir(folder)) - known
 
 
-def main():
+def test(started):
     folder, command = sys.argv[1], sys.argv[2:]
-    killed, orphans = begin(folder, command)
-    running, own = begin(folder, command)
+    killed, orphans = begin(folder, command, started)
+    running, own = begin(folder, command, started)
     os.killpg(killed.pid, signal.SIGKILL)
     killed.wait()
     # The second one began while the first one was there.
@@ -35,6 +52,17 @@ def main():
     os.killpg(running.pid, signal.SIGCONT)
     if running.wait():
         sys.exit("the command that was stopped in between failed")
+
+
+def main():
+    started = []
+    try:
+        test(started)
+    finally:
+        # A stopped process would be waited for by whoever runs this.
+        for child in started:
+            if child.poll() is None:
+                os.killpg(child.pid, signal.SIGKILL)
 
 
 main()
