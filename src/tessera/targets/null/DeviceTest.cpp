@@ -511,5 +511,5 @@ TEST_F(NullTest, LaunchesWithoutStepsFailToo) {
   Buffer *raw[] = {input.get()};
   BufferRef outs[1];
   EXPECT_EQ(program->launch(raw, outs).message(),
-            "node 'none' failed on device 'null': null: launch failed on demand");
+            "node 'none' failed on device 'null:0': null:0: launch failed on demand");
 }
