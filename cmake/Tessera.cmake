@@ -138,6 +138,11 @@ function(tessera_device name)
     tessera_test(tessera_device_${name}_test SOURCES ${tests}
       DEPS tessera_device_${name} tessera_devices tessera_test_kernels)
     tessera_pch(tessera_device_${name}_test plain)
+    # Of all devices, for presets that build these alone.
+    if(NOT TARGET tessera_device_tests)
+      add_custom_target(tessera_device_tests)
+    endif()
+    add_dependencies(tessera_device_tests tessera_device_${name}_test)
   endif()
   set_property(GLOBAL APPEND PROPERTY TESSERA_DEVICES ${name})
   # The folder is none of the tests' (src/tessera/targets/CMakeLists.txt).
