@@ -184,7 +184,7 @@ void Placer::placeNetwork(dfg::NodeOp node, const Targets &allowed) const {
     if (dfg::isWiring(&op))
       found.addWiring(&op);
     else
-      found.add(&op, support.contains(&op) ? support[&op] : supporting(&op, allowed));
+      found.add(&op, support[&op]);
   }
   SmallVector<SmallVector<Operation *>> parts;
   SmallVector<Targets> chosen;
