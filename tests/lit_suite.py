@@ -18,7 +18,7 @@ if os.path.exists("/dev/full"):
 if os.path.exists("/proc/cpuinfo"):
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         words = set(file.read().split())
-    # As src/tessera/targets/cpu/Target.cpp has it: products of vectors of bf16 on AMD's processors only.
+    # As src/tessera/targets/cpu/Figures.cpp has it: products of vectors of bf16 on AMD's processors only.
     if {"avx512_bf16", "amx_bf16"} <= words or {"avx512_bf16", "AuthenticAMD"} <= words:
         config.available_features.add("cpu-bf16")
 
