@@ -123,16 +123,30 @@ static void writeLanes(Writer &out, Handle<linalg::GenericOp> instances, linalg:
   steps.add<schedule::VectorizeInstancesOp>("", payload, uint64_t(lanes), ValueRange());
 }
 
-// Whether the operation is a matrix product with rows, columns and one reduction, in this order: as it
-// stands, or after its instance's loop has been raised.
+// Rows, columns and one reduction, in this order.
+static bool isRowsColumnsSum(ArrayRef<utils::IteratorType> loops) {
+  return loops.size() == 3 && loops[0] == utils::IteratorType::parallel &&
+         loops[1] == utils::IteratorType::parallel && loops[2] == utils::IteratorType::reduction;
+}
+
+static bool givesFloats(linalg::GenericOp op) {
+  return isa<FloatType>(cast<ShapedType>(op.getOutputs()[0].getType()).getElementType());
+}
+
+// Whether the operation is a matrix product as it stands.
 static bool isProduct(linalg::GenericOp op) {
-  if (op.getNumLoops() != 3 || op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
-      !isa<FloatType>(cast<ShapedType>(op.getOutputs()[0].getType()).getElementType()) ||
-      !linalg::isaContractionOpInterface(op))
-    return false;
-  SmallVector<utils::IteratorType> it = op.getIteratorTypesArray();
-  return it[0] == utils::IteratorType::parallel && it[1] == utils::IteratorType::parallel &&
-         it[2] == utils::IteratorType::reduction && op.getOutputs()[0].getDefiningOp<linalg::FillOp>();
+  return op.getNumDpsInputs() == 2 && op.getNumDpsInits() == 1 && givesFloats(op) &&
+         linalg::isaContractionOpInterface(op) && isRowsColumnsSum(op.getIteratorTypesArray()) &&
+         op.getOutputs()[0].getDefiningOp<linalg::FillOp>();
+}
+
+// Whether it is one after its instance's loop has been raised.
+static bool isProductWhenRaised(linalg::GenericOp op) {
+  std::string why;
+  FailureOr<leaf::Raised> raised = leaf::findReduction(op, why);
+  return succeeded(raised) && raised->inputs.size() == 2 && givesFloats(op) && raised->addsProducts &&
+         isRowsColumnsSum(raised->iterators) && raised->result.isProjectedPermutation() &&
+         llvm::all_of(raised->inputs, [](AffineMap map) { return map.isProjectedPermutation(); });
 }
 
 // The step that finds a layer.
@@ -141,61 +155,79 @@ static AnyHandle matchLayer(Writer &out, Operation *layer) {
                                 layer->getName().getStringRef(), numberedAs(layer));
 }
 
+// Layers on blocked activations.
+namespace {
+class PackedWriter {
+public:
+  PackedWriter(Writer &out, func::FuncOp payload, const cpu::packed::Machine &machine)
+      : out(out), payload(payload), machine(machine) {}
+  /// All layers, in order; borders that nobody made part of a layer come last.
+  bool write();
+  /// Layers, and what they take into their stores.
+  const cpu::packed::Taken &taken() const { return gone; }
+
+private:
+  bool writePair(cpu::PackedDepthwiseOp first);
+  void writeLayer(Operation *layer);
+  /// Somebody reads what it gives; layers read through a crop.
+  bool isRead(Operation *layer) const {
+    return llvm::any_of(layer->getUsers(),
+                        [&](Operation *user) { return !isa<cpu::CropOp>(layer) || !gone.contains(user); });
+  }
+
+  Writer &out;
+  func::FuncOp payload;
+  const cpu::packed::Machine &machine;
+  cpu::packed::Taken gone;
+};
+} // namespace
+
 // A depthwise layer together with the pointwise one behind it, where they are in one node.
-static bool writeSeparable(Writer &out, cpu::PackedDepthwiseOp first, const cpu::packed::Machine &machine) {
+bool PackedWriter::writePair(cpu::PackedDepthwiseOp first) {
   cpu::PackedConvOp second = cpu::packed::findPointwise(first);
+  std::string why;
   if (!second)
+    return false;
+  FailureOr<SmallVector<Operation *>> taken = cpu::packed::findTaken(first, second, gone, why);
+  if (failed(taken))
     return false;
   auto [a, b] = cpu::packed::chooseSeparable(first, second, machine);
   AnyHandle depthwise = matchLayer(out, first), conv = matchLayer(out, second);
-  IRRewriter rewriter(first.getContext());
-  std::string why;
-  if (failed(cpu::packed::lowerSeparable(rewriter, first, a, second, b, why))) {
-    depthwise.value().getDefiningOp()->erase();
-    conv.value().getDefiningOp()->erase();
-    return false;
-  }
   out.payload.add<cpu::LowerSeparableOp>("", depthwise.value(), a.rows, a.columns, ValueRange(), conv.value(),
                                          b.rows, b.columns, b.blocks, b.unroll, b.task, ValueRange());
   out.script.note(cpu::packed::describeSeparable(a, b));
+  gone.insert(taken->begin(), taken->end());
   return true;
 }
 
-// Layers on blocked activations, in order; borders that nobody made part of a layer come last. What they take
-// into their stores is gone from `trial` afterwards.
-static bool writePacked(Writer &out, func::FuncOp trial, const Figures &info) {
-  cpu::packed::Machine machine = packedMachine(info);
-  bool any = false;
-  for (bool views : {false, true}) {
-    SmallVector<int64_t> numbers;
-    for (Operation &op : trial.getBody().front())
-      if (nn::isPacked(&op) && isa<cpu::CropOp>(op) == views)
-        numbers.push_back(numberOf(&op));
-    for (int64_t number : numbers) {
-      Operation *layer = nullptr;
-      for (Operation &op : trial.getBody().front())
-        if (numberOf(&op) == number)
-          layer = &op;
+void PackedWriter::writeLayer(Operation *layer) {
+  cpu::packed::Tiles tiles = cpu::packed::chooseTiles(layer, machine);
+  const cpu::packed::Numbers t = numbersOf(tiles);
+  out.payload.add<cpu::LowerPackedOp>("", matchLayer(out, layer).value(), t.rows, t.columns, t.blocks,
+                                      t.unroll, t.task, t.split, cpu::packed::stringifyDot(t.dot),
+                                      ValueRange());
+  gone.insert(layer);
+  if (!isRead(layer))
+    return;
+  out.script.note(cpu::packed::describe(layer, tiles));
+  std::string why;
+  // What stands against it is told when the script is run.
+  if (FailureOr<SmallVector<Operation *>> taken = cpu::packed::findTaken(layer, tiles, gone, why);
+      succeeded(taken))
+    gone.insert(taken->begin(), taken->end());
+}
+
+bool PackedWriter::write() {
+  for (bool views : {false, true})
+    for (Operation &op : payload.getBody().front()) {
       // An earlier one has taken it along.
-      if (!layer)
+      if (!nn::isPacked(&op) || isa<cpu::CropOp>(op) != views || gone.contains(&op))
         continue;
-      any = true;
-      if (auto depthwise = dyn_cast<cpu::PackedDepthwiseOp>(layer);
-          depthwise && writeSeparable(out, depthwise, machine))
+      if (auto depthwise = dyn_cast<cpu::PackedDepthwiseOp>(op); depthwise && writePair(depthwise))
         continue;
-      cpu::packed::Tiles t = cpu::packed::chooseTiles(layer, machine);
-      out.payload.add<cpu::LowerPackedOp>("", matchLayer(out, layer).value(), t.rows, t.columns, t.blocks,
-                                          t.unroll, t.task, t.split, cpu::packed::stringifyDot(t.dot),
-                                          ValueRange());
-      if (!layer->use_empty())
-        out.script.note(cpu::packed::describe(layer, t));
-      IRRewriter rewriter(trial.getContext());
-      std::string why;
-      // What stands against it is told when the script is run.
-      (void)cpu::packed::lower(rewriter, layer, t, why);
+      writeLayer(&op);
     }
-  }
-  return any;
+  return !gone.empty();
 }
 
 static bool sumsAlongResult(linalg::GenericOp op) {
@@ -230,34 +262,23 @@ static void writeLoops(Writer &out, func::FuncOp payload, const Figures &info, b
 
 schedule::Script cpu::writeDefaultSchedule(func::FuncOp payload, const Figures &info, bool strict) {
   Writer out(payload.getContext());
-  // What packed layers leave over and what raising would give, tried on copies.
-  OwningOpRef<func::FuncOp> rest = cast<func::FuncOp>(payload->clone());
-  bool isPacked = writePacked(out, *rest, info);
-  OwningOpRef<func::FuncOp> trial = cast<func::FuncOp>((*rest)->clone());
-  llvm::DenseMap<int64_t, linalg::GenericOp> copies;
-  for (auto copy : trial->getBody().front().getOps<linalg::GenericOp>())
-    copies[numberOf(copy)] = copy;
-  bool isRows = !isPacked && writeRows(out, *rest);
+  cpu::packed::Machine machine = packedMachine(info);
+  PackedWriter layers(out, payload, machine);
+  bool isPacked = layers.write();
+  bool isRows = !isPacked && writeRows(out, payload);
   bool isEmpty = !isPacked && !isRows;
-  for (auto op : rest->getBody().front().getOps<linalg::GenericOp>()) {
+  for (auto op : payload.getBody().front().getOps<linalg::GenericOp>()) {
     if (isRows)
       break;
+    if (layers.taken().contains(op))
+      continue;
     int64_t index = numberOf(op);
     isEmpty = false;
     auto generic =
         out.payload.match<linalg::GenericOp>("g" + std::to_string(index), out.payload.root(), numberedAs(op));
-    bool raised = false;
-    linalg::GenericOp product = op;
-    if (!isProduct(op)) {
-      IRRewriter rewriter(op.getContext());
-      std::string why;
-      FailureOr<linalg::GenericOp> tried = leaf::raiseReduction(rewriter, copies[index], why);
-      raised = succeeded(tried);
-      if (raised)
-        product = *tried;
-    }
-    if (!strict && isProduct(product)) {
-      writeContraction(out, index, generic, product, raised, info);
+    bool asItStands = isProduct(op);
+    if (!strict && (asItStands || isProductWhenRaised(op))) {
+      writeContraction(out, index, generic, op, !asItStands, info);
       continue;
     }
     if (info.vectorBytes >= 16 && leaf::wantsLanes(op)) {

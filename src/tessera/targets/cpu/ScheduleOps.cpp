@@ -106,9 +106,9 @@ DiagnosedSilenceableFailure LowerPackedOp::apply(transform::TransformRewriter &r
                                                  transform::TransformResults &,
                                                  transform::TransformState &state) {
   NumberReader numbers(*this, state, getParams());
-  cpu::packed::Tiles tiles{numbers.read("rows", getRows()),     numbers.read("columns", getColumns()),
-                           numbers.read("blocks", getBlocks()), numbers.read("unroll", getUnroll()),
-                           numbers.read("task", getTask()),     numbers.read("split", getSplit())};
+  cpu::packed::Numbers given{numbers.read("rows", getRows()),     numbers.read("columns", getColumns()),
+                             numbers.read("blocks", getBlocks()), numbers.read("unroll", getUnroll()),
+                             numbers.read("task", getTask()),     numbers.read("split", getSplit())};
   if (auto diag = numbers.take(); !diag.succeeded())
     return diag;
   std::optional<cpu::packed::Dot> dot = cpu::packed::parseDot(getDot());
@@ -116,11 +116,11 @@ DiagnosedSilenceableFailure LowerPackedOp::apply(transform::TransformRewriter &r
     return emitDefiniteFailure()
            << "unknown instruction '" << getDot()
            << "'; expected plain, vnni, bf16, madd, maddubs, usdot, amx-int8 or amx-bf16";
-  tiles.dot = *dot;
+  given.dot = *dot;
   for (Operation *payload : llvm::to_vector(state.getPayloadOps(getTarget()))) {
     Location loc = payload->getLoc();
     std::string why;
-    if (failed(cpu::packed::lower(rewriter, payload, tiles, why))) {
+    if (failed(cpu::packed::lower(rewriter, payload, cpu::packed::tilesFor(payload, given), why))) {
       auto diag = emitSilenceableError() << "cannot lower the layer: " << why;
       diag.attachNote(loc) << "payload op";
       return diag;
@@ -133,11 +133,11 @@ DiagnosedSilenceableFailure LowerSeparableOp::apply(transform::TransformRewriter
                                                     transform::TransformResults &,
                                                     transform::TransformState &state) {
   NumberReader firstNumbers(*this, state, getFirstParams()), numbers(*this, state, getParams());
-  cpu::packed::Tiles first{firstNumbers.read("rows", getFirstRows()),
-                           firstNumbers.read("columns", getFirstColumns())},
-      second{numbers.read("rows", getRows()), numbers.read("columns", getColumns()),
-             numbers.read("blocks", getBlocks()), numbers.read("unroll", getUnroll()),
-             numbers.read("task", getTask())};
+  cpu::packed::DepthwiseTiles first{firstNumbers.read("rows", getFirstRows()),
+                                    firstNumbers.read("columns", getFirstColumns())};
+  cpu::packed::ConvTiles second{numbers.read("rows", getRows()), numbers.read("columns", getColumns()),
+                                numbers.read("blocks", getBlocks()), numbers.read("unroll", getUnroll()),
+                                numbers.read("task", getTask())};
   if (auto diag = firstNumbers.take(); !diag.succeeded())
     return diag;
   if (auto diag = numbers.take(); !diag.succeeded())

@@ -5,6 +5,7 @@
 #include "mlir/IR/IRMapping.h"
 
 using namespace tessera;
+using leaf::Raised;
 
 namespace {
 
@@ -16,33 +17,43 @@ struct Read {
 
 class Raiser {
 public:
-  Raiser(RewriterBase &b, linalg::GenericOp op, std::string &why) : b(b), op(op), why(why) {}
-  FailureOr<linalg::GenericOp> run();
+  Raiser(linalg::GenericOp op, std::string &why) : op(op), why(why) {}
+  /// Whether it can be raised. Finds what the rest is made of.
+  LogicalResult find();
+  Raised describe();
+  linalg::GenericOp raise(RewriterBase &b);
 
 private:
-  FailureOr<linalg::GenericOp> fail(const Twine &text) {
+  LogicalResult fail(const Twine &text) {
     why = text.str();
     return failure();
   }
   /// The dimension that an index stands for: the grid's, or one of the loops'.
   AffineExpr asDim(Value v);
+  unsigned rank() { return op.getNumLoops() + loops.size(); }
+  bool addsProducts();
+  SmallVector<AffineMap> inputMaps();
+  SmallVector<utils::IteratorType> iterators();
+  AffineMap widened(AffineMap map) { return AffineMap::get(rank(), 0, map.getResults(), op.getContext()); }
 
-  RewriterBase &b;
   linalg::GenericOp op;
   std::string &why;
   SmallVector<scf::ForOp> loops; // outermost first
+  SmallVector<Read> reads;
+  SmallVector<Operation *> arithmetic;
+  Operation *combine = nullptr; // the loops' value and one more
 };
 
 AffineExpr Raiser::asDim(Value v) {
   if (auto index = v.getDefiningOp<linalg::IndexOp>())
-    return b.getAffineDimExpr(index.getDim());
+    return getAffineDimExpr(index.getDim(), op.getContext());
   for (auto [i, loop] : llvm::enumerate(loops))
     if (v == loop.getInductionVar())
-      return b.getAffineDimExpr(op.getNumLoops() + i);
+      return getAffineDimExpr(op.getNumLoops() + i, op.getContext());
   return {};
 }
 
-FailureOr<linalg::GenericOp> Raiser::run() {
+LogicalResult Raiser::find() {
   if (op.getNumDpsInits() != 1 || op.getNumParallelLoops() != op.getNumLoops() ||
       !op.hasPureTensorSemantics())
     return fail("it is not a gather of one value");
@@ -66,7 +77,7 @@ FailureOr<linalg::GenericOp> Raiser::run() {
     loop = inner;
   }
   scf::ForOp innermost = loops.back();
-  auto combine = innermost.getBody()->getTerminator()->getOperand(0).getDefiningOp();
+  combine = innermost.getBody()->getTerminator()->getOperand(0).getDefiningOp();
   Value carried = innermost.getRegionIterArgs()[0];
   if (!combine || combine->getNumOperands() != 2 || combine->getNumResults() != 1 || !carried.hasOneUse() ||
       *carried.getUsers().begin() != combine ||
@@ -74,9 +85,6 @@ FailureOr<linalg::GenericOp> Raiser::run() {
            arith::MaxSIOp, arith::MinSIOp>(combine))
     return fail("its loop does not combine a value by a named operation");
   // Everything in the loops: reads at plain places, and arithmetic on what was read.
-  unsigned rank = op.getNumLoops() + loops.size();
-  SmallVector<Read> reads;
-  SmallVector<Operation *> arithmetic;
   for (auto [i, loop] : llvm::enumerate(loops))
     for (Operation &inner : loop.getBody()->without_terminator()) {
       if (i + 1 < loops.size() && &inner == loops[i + 1])
@@ -91,7 +99,7 @@ FailureOr<linalg::GenericOp> Raiser::run() {
         }
         if (!extract.getTensor().getParentRegion()->isProperAncestor(&op.getRegion()))
           return fail("it reads a tensor made inside the instance");
-        reads.push_back({extract, AffineMap::get(rank, 0, exprs, b.getContext())});
+        reads.push_back({extract, AffineMap::get(rank(), 0, exprs, op.getContext())});
         continue;
       }
       if (inner.getNumRegions() || !isMemoryEffectFree(&inner))
@@ -112,14 +120,69 @@ FailureOr<linalg::GenericOp> Raiser::run() {
     for (Value v : a->getResults())
       available.insert(v);
   }
-  // Extents of the loops must be extents of what is read, which linalg takes its bounds from: check that a
-  // read covers each loop from 0 to its bound. The bounds are equal only if the program says so; slices make
-  // it so.
-  Location loc = op.getLoc();
   Value initial = outer.getInitArgs()[0];
   if (!initial.getParentRegion()->isProperAncestor(&op.getRegion()) &&
       !initial.getDefiningOp<arith::ConstantOp>())
     return fail("the loop's initial value is computed for the instance");
+  for (scf::ForOp loop : loops) {
+    Value upper = loop.getUpperBound();
+    if (!upper.getParentRegion()->isProperAncestor(&op.getRegion()) &&
+        !upper.getDefiningOp<arith::ConstantOp>())
+      return fail("the loop's bound is computed for the instance");
+  }
+  return success();
+}
+
+SmallVector<AffineMap> Raiser::inputMaps() {
+  SmallVector<AffineMap> maps;
+  for (OpOperand *input : op.getDpsInputOperands())
+    maps.push_back(widened(op.getMatchingIndexingMap(input)));
+  for (const Read &read : reads)
+    maps.push_back(read.map);
+  return maps;
+}
+
+SmallVector<utils::IteratorType> Raiser::iterators() {
+  SmallVector<utils::IteratorType> all(op.getNumLoops(), utils::IteratorType::parallel);
+  all.append(loops.size(), utils::IteratorType::reduction);
+  return all;
+}
+
+// Whether the combination adds a product of two elements, perhaps widened.
+bool Raiser::addsProducts() {
+  auto source = [&](Value v) {
+    while (Operation *def = v.getDefiningOp()) {
+      if (def->getNumOperands() != 1 || isa<tensor::ExtractOp>(def))
+        break;
+      v = def->getOperand(0);
+    }
+    return v;
+  };
+  auto isElement = [&](Value v) {
+    v = source(v);
+    return llvm::any_of(reads, [&](const Read &read) { return read.op->getResult(0) == v; }) ||
+           llvm::is_contained(op.getBody()->getArguments(), v);
+  };
+  Value carried = loops.back().getRegionIterArgs()[0];
+  if (!isa<arith::AddFOp>(combine))
+    return false;
+  Value added = source(combine->getOperand(combine->getOperand(0) == carried ? 1 : 0));
+  auto product = added.getDefiningOp<arith::MulFOp>();
+  return product && isElement(product.getLhs()) && isElement(product.getRhs());
+}
+
+Raised Raiser::describe() {
+  return {iterators(), inputMaps(), widened(op.getMatchingIndexingMap(op.getDpsInitOperand(0))),
+          addsProducts()};
+}
+
+linalg::GenericOp Raiser::raise(RewriterBase &b) {
+  // Extents of the loops must be extents of what is read, which linalg takes its bounds from: check that a
+  // read covers each loop from 0 to its bound. The bounds are equal only if the program says so; slices make
+  // it so.
+  Location loc = op.getLoc();
+  Value carried = loops.back().getRegionIterArgs()[0];
+  Block *body = op.getBody();
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(op);
   auto outside = [&](Value v) -> Value {
@@ -128,19 +191,11 @@ FailureOr<linalg::GenericOp> Raiser::run() {
     return b.clone(*v.getDefiningOp())->getResult(0);
   };
   SmallVector<OpFoldResult> bounds;
-  for (scf::ForOp loop : loops) {
-    Value upper = loop.getUpperBound();
-    if (!upper.getParentRegion()->isProperAncestor(&op.getRegion()) &&
-        !upper.getDefiningOp<arith::ConstantOp>())
-      return fail("the loop's bound is computed for the instance");
-  }
   for (scf::ForOp loop : loops)
     bounds.push_back(getAsOpFoldResult(outside(loop.getUpperBound())));
   SmallVector<Value> ins(op.getInputs());
-  SmallVector<AffineMap> maps;
-  for (AffineMap map : op.getIndexingMapsArray())
-    maps.push_back(AffineMap::get(rank, 0, map.getResults(), b.getContext()));
-  AffineMap outMap = maps.pop_back_val();
+  SmallVector<AffineMap> maps = inputMaps();
+  AffineMap outMap = widened(op.getMatchingIndexingMap(op.getDpsInitOperand(0)));
   // Grid extents, from the output.
   SmallVector<OpFoldResult> gridExtents = tensor::getMixedSizes(b, loc, op.getOutputs()[0]);
   for (Read &read : reads) {
@@ -152,15 +207,13 @@ FailureOr<linalg::GenericOp> Raiser::run() {
       sizes.push_back(d < op.getNumLoops() ? gridExtents[d] : bounds[d - op.getNumLoops()]);
     }
     ins.push_back(tensor::ExtractSliceOp::create(b, loc, tensor, zeros, sizes, ones));
-    maps.push_back(read.map);
   }
   maps.push_back(outMap);
-  SmallVector<utils::IteratorType> iterators(op.getNumLoops(), utils::IteratorType::parallel);
-  iterators.append(loops.size(), utils::IteratorType::reduction);
-  Value init = linalg::FillOp::create(b, loc, ValueRange{outside(initial)}, ValueRange{op.getOutputs()[0]})
-                   .getResult(0);
+  Value initial = outside(loops.front().getInitArgs()[0]);
+  Value init =
+      linalg::FillOp::create(b, loc, ValueRange{initial}, ValueRange{op.getOutputs()[0]}).getResult(0);
   auto raised = linalg::GenericOp::create(
-      b, loc, op.getResultTypes(), ins, ValueRange{init}, maps, iterators,
+      b, loc, op.getResultTypes(), ins, ValueRange{init}, maps, iterators(),
       [&](OpBuilder &inner, Location l, ValueRange args) {
         IRMapping map;
         for (unsigned i = 0; i < op.getNumDpsInputs(); ++i)
@@ -185,5 +238,15 @@ FailureOr<linalg::GenericOp> Raiser::run() {
 
 FailureOr<linalg::GenericOp> leaf::raiseReduction(RewriterBase &rewriter, linalg::GenericOp op,
                                                   std::string &why) {
-  return Raiser(rewriter, op, why).run();
+  Raiser raiser(op, why);
+  if (failed(raiser.find()))
+    return failure();
+  return raiser.raise(rewriter);
+}
+
+FailureOr<leaf::Raised> leaf::findReduction(linalg::GenericOp op, std::string &why) {
+  Raiser raiser(op, why);
+  if (failed(raiser.find()))
+    return failure();
+  return raiser.describe();
 }

@@ -49,6 +49,15 @@ FailureOr<scf::ForOp> splitBorder(RewriterBase &rewriter, scf::ForOp loop, std::
 /// Turns sums of products that a leaf computes in loops of its own (a matrix product written as a triple
 /// loop) into reduction dimensions of its linalg.generic, so that they can be tiled and vectorised.
 FailureOr<linalg::GenericOp> raiseReduction(RewriterBase &rewriter, linalg::GenericOp op, std::string &why);
+/// What raising would make of an operation.
+struct Raised {
+  SmallVector<utils::IteratorType> iterators;
+  SmallVector<AffineMap> inputs;
+  AffineMap result;
+  bool addsProducts = false; ///< it sums products of two inputs
+};
+/// Looks, and changes nothing.
+FailureOr<Raised> findReduction(linalg::GenericOp op, std::string &why);
 
 /// Puts a row of `lanes` instances, which must be the whole operation, into the lanes of vectors. Works for
 /// bodies with loops and branches, which linalg's own vectorisation refuses.

@@ -52,9 +52,10 @@ Value pointerBehind(Gen &g, Value pointer, Value bytes);
 Value pointerBehind(Gen &g, Value pointer, int64_t bytes);
 
 /// The layers by tiles; Packed.h has those by vectors, which call these.
-LogicalResult lowerConvByTiles(RewriterBase &rewriter, PackedConvOp op, const Tiles &tiles, std::string &why);
+LogicalResult lowerConvByTiles(RewriterBase &rewriter, PackedConvOp op, const MatrixConvTiles &tiles,
+                               std::string &why);
 /// With `blocks` above zero: the best with these, or none.
-Tiles chooseConvByTiles(PackedConvOp op, const Machine &machine, int64_t blocks = 0);
+MatrixConvTiles chooseConvByTiles(PackedConvOp op, const Machine &machine, int64_t blocks = 0);
 
 /// Fewer rows of a matrix are no faster than by vectors.
 inline constexpr int64_t leastRows = 4;

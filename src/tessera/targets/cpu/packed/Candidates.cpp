@@ -10,26 +10,27 @@ using namespace tessera;
 using namespace tessera::cpu;
 using namespace tessera::cpu::packed;
 
-static void addConv(PackedConvOp op, const Machine &machine, const Tiles &best, SmallVector<Tiles> &out) {
-  if (isByTiles(best.dot)) {
-    for (int64_t blocks : {2, 4, 1})
-      if (Tiles t = chooseConvByTiles(op, machine, blocks); t.blocks && blocks != best.blocks) {
-        t.dot = best.dot;
-        out.push_back(t);
-      }
-    Tiles t = best;
-    t.task = 2 * best.task;
-    out.push_back(t);
-    t = best;
-    t.split = !best.split;
-    out.push_back(t);
-    return;
-  }
+static void addMatrixConv(PackedConvOp op, const Machine &machine, const MatrixConvTiles &best,
+                          SmallVector<Tiles> &out) {
+  for (int64_t weights : {2, 4, 1})
+    if (MatrixConvTiles t = chooseConvByTiles(op, machine, weights); t.weights && weights != best.weights) {
+      t.dot = best.dot;
+      out.push_back(t);
+    }
+  MatrixConvTiles t = best;
+  t.task = 2 * best.task;
+  out.push_back(t);
+  t = best;
+  t.split = !best.split;
+  out.push_back(t);
+}
+
+static void addConv(PackedConvOp op, const Machine &machine, const ConvTiles &best, SmallVector<Tiles> &out) {
   int64_t blocksOfGroup = typeOf(op.getW()).getDimSize(0) / int64_t(op.getGroups());
   for (int64_t blocks : {1, 2, 4})
     if (blocks != best.blocks && blocksOfGroup % blocks == 0)
       out.push_back(chooseConv(op, machine, blocks));
-  Tiles t = best;
+  ConvTiles t = best;
   t.split = !best.split;
   out.push_back(t);
   t = best;
@@ -37,31 +38,31 @@ static void addConv(PackedConvOp op, const Machine &machine, const Tiles &best, 
   out.push_back(t);
 }
 
-static void addWinograd(PackedWinogradOp op, const Machine &machine, const Tiles &best,
+static void addWinograd(PackedWinogradOp op, const Machine &machine, const WinogradTiles &best,
                         SmallVector<Tiles> &out) {
   int64_t blocks = typeOf(op.getW()).getDimSize(0);
   for (int64_t times : {2, 4}) {
-    Tiles t = best;
+    WinogradTiles t = best;
     t.task = times * best.task;
     out.push_back(t);
   }
-  if (best.task / best.columns % 2 == 0) {
-    Tiles t = best;
+  if (best.task / best.tiles % 2 == 0) {
+    WinogradTiles t = best;
     t.task = best.task / 2;
     out.push_back(t);
   }
-  for (int64_t columns : {8, 12, 14})
-    if (columns != best.columns && columns * best.blocks + best.blocks + 1 <= machine.registers)
-      out.push_back(chooseWinograd(op, machine, best.blocks, columns));
-  if (blocks % (best.blocks * (3 - best.split)) == 0 && best.split <= 2) {
-    Tiles t = best;
-    t.split = 3 - best.split;
+  for (int64_t tiles : {8, 12, 14})
+    if (tiles != best.tiles && tiles * best.blocks + best.blocks + 1 <= machine.registers)
+      out.push_back(chooseWinograd(op, machine, best.blocks, tiles));
+  if (blocks % (best.blocks * (3 - best.parts)) == 0 && best.parts <= 2) {
+    WinogradTiles t = best;
+    t.parts = 3 - best.parts;
     out.push_back(t);
   }
 }
 
-static void addDepthwise(PackedDepthwiseOp op, const Tiles &best, SmallVector<Tiles> &out) {
-  Tiles t = best;
+static void addDepthwise(PackedDepthwiseOp op, const DepthwiseTiles &best, SmallVector<Tiles> &out) {
+  DepthwiseTiles t = best;
   t.rows = 3 - best.rows;
   t.columns = std::max<int64_t>(1, best.rows == 1 ? best.columns / 2 : 2 * best.columns);
   t.columns = std::min(t.columns, typeOf(op.getY()).getDimSize(3));
@@ -72,16 +73,17 @@ static void addDepthwise(PackedDepthwiseOp op, const Tiles &best, SmallVector<Ti
   out.push_back(t);
 }
 
-static void addMatmul(PackedMatmulOp op, const Machine &machine, const Tiles &best, SmallVector<Tiles> &out) {
+static void addMatmul(PackedMatmulOp op, const Machine &machine, const MatmulTiles &best,
+                      SmallVector<Tiles> &out) {
   int64_t panels = typeOf(op.getW()).getDimSize(0);
   for (int64_t blocks : {1, 2, 4})
     if (blocks != best.blocks && blocks <= panels) {
-      Tiles t = best;
+      MatmulTiles t = best;
       t.blocks = blocks;
       t.rows = std::min<int64_t>(8, std::max<int64_t>(1, (machine.registers - blocks - 1) / blocks));
       out.push_back(t);
     }
-  Tiles t = best;
+  MatmulTiles t = best;
   t.unroll = 2 * best.unroll;
   out.push_back(t);
 }
@@ -91,10 +93,15 @@ SmallVector<Tiles> packed::tileCandidates(Operation *op, const Machine &given) {
   Tiles best = chooseTiles(op, given);
   SmallVector<Tiles> all = {best};
   llvm::TypeSwitch<Operation *>(op)
-      .Case([&](PackedConvOp conv) { addConv(conv, machine, best, all); })
-      .Case([&](PackedWinogradOp conv) { addWinograd(conv, machine, best, all); })
-      .Case([&](PackedDepthwiseOp conv) { addDepthwise(conv, best, all); })
-      .Case([&](PackedMatmulOp product) { addMatmul(product, machine, best, all); })
+      .Case([&](PackedConvOp conv) {
+        if (auto *t = std::get_if<MatrixConvTiles>(&best))
+          addMatrixConv(conv, machine, *t, all);
+        else
+          addConv(conv, machine, get<ConvTiles>(best), all);
+      })
+      .Case([&](PackedWinogradOp conv) { addWinograd(conv, machine, get<WinogradTiles>(best), all); })
+      .Case([&](PackedDepthwiseOp conv) { addDepthwise(conv, get<DepthwiseTiles>(best), all); })
+      .Case([&](PackedMatmulOp product) { addMatmul(product, machine, get<MatmulTiles>(best), all); })
       .Default([](Operation *) {});
   SmallVector<Tiles> distinct;
   for (const Tiles &t : all)

@@ -10,7 +10,7 @@ using namespace tessera::cpu;
 using namespace tessera::cpu::packed;
 
 ConvKernel ConvKernel::of(RewriterBase &rewriter, PackedConvOp op, const Input &x, Output &out,
-                          const Tiles &t) {
+                          const ConvTiles &t) {
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape();
   return {Gen{rewriter, op.getLoc()},
           x,
@@ -38,7 +38,7 @@ ConvKernel ConvKernel::of(RewriterBase &rewriter, PackedConvOp op, const Input &
 }
 
 void ConvKernel::steps(Value n, Value f, Value row, Value column, int64_t tileRows, int64_t tileColumns,
-                       const Tiles &t, SmallVector<Value> &sums) {
+                       const ConvTiles &t, SmallVector<Value> &sums) {
   int64_t panel = w.stride(0); // elements between blocks of the result
   // Steps of the reduction in one tap. However short, a tap is a loop of its own: what neighbours see of each
   // other's taps would be loaded once for both and kept, in more registers than there are.
@@ -86,7 +86,7 @@ void ConvKernel::steps(Value n, Value f, Value row, Value column, int64_t tileRo
 }
 
 void ConvKernel::tile(Value n, Value f, Value row, Value column, int64_t tileRows, int64_t tileColumns,
-                      const Tiles &t) {
+                      const ConvTiles &t) {
   if (beforeTile)
     beforeTile(f, row, column);
   SmallVector<Value> starts;
@@ -102,14 +102,14 @@ void ConvKernel::tile(Value n, Value f, Value row, Value column, int64_t tileRow
                   [&](int64_t i, int64_t j) { return sums[(i * tileColumns + j) * t.blocks + k]; });
 }
 
-void ConvKernel::row(Value n, Value f, Value row, int64_t tileRows, const Tiles &t) {
+void ConvKernel::row(Value n, Value f, Value row, int64_t tileRows, const ConvTiles &t) {
   int64_t whole = columns / t.columns * t.columns;
   g.each(0, whole, t.columns, [&](Value column) { tile(n, f, row, column, tileRows, t.columns, t); });
   if (whole < columns)
     tile(n, f, row, g.index(whole), tileRows, columns - whole, t);
 }
 
-void ConvKernel::part(Value n, Value f, Value from, Value to, Value last, const Tiles &t) {
+void ConvKernel::part(Value n, Value f, Value from, Value to, Value last, const ConvTiles &t) {
   int64_t rest = rows % t.rows;
   g.each(from, rest ? g.min(to, g.index(rows - rest)) : to, t.rows,
          [&](Value at) { row(n, f, at, t.rows, t); });
@@ -117,15 +117,13 @@ void ConvKernel::part(Value n, Value f, Value from, Value to, Value last, const 
     g.when(last, [&] { row(n, f, g.index(rows - rest), rest, t); });
 }
 
-LogicalResult packed::lowerConv(RewriterBase &rewriter, PackedConvOp op, const Tiles &tiles,
+LogicalResult packed::lowerConv(RewriterBase &rewriter, PackedConvOp op, const ConvTiles &tiles,
                                 std::string &why) {
-  if (isByTiles(tiles.dot))
-    return lowerConvByTiles(rewriter, op, tiles, why);
   FailureOr<Output> output = Output::follow(rewriter, op, why, /*byTiles=*/true);
   if (failed(output))
     return failure();
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape();
-  Tiles t = tiles;
+  ConvTiles t = tiles;
   if (t.rows < 1 || t.columns < 1 || t.blocks < 1 || t.task < 1 || w[0] / op.getGroups() % t.blocks) {
     why = "expected tiles of at least 1 and blocks that divide those of a group";
     return failure();
@@ -186,7 +184,7 @@ static int64_t stepCost(int64_t places, int64_t blocks, bool narrow) {
   return std::max<int64_t>({places * blocks, places + blocks, 8}) + blocks + (narrow ? places / 4 : 0);
 }
 
-Tiles packed::chooseConv(PackedConvOp op, const Machine &machine, int64_t onlyBlocks, bool inRows) {
+ConvTiles packed::chooseConv(PackedConvOp op, const Machine &machine, int64_t onlyBlocks, bool inRows) {
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape(), y = typeOf(op.getY()).getShape(),
                     x = typeOf(op.getX()).getShape();
   int64_t fBlocks = w[0] / op.getGroups(), rows = y[2], columns = y[3], down = 1, across = 1;
@@ -203,7 +201,7 @@ Tiles packed::chooseConv(PackedConvOp op, const Machine &machine, int64_t onlyBl
     rows = 1;
   }
   bool narrow = typeOf(op.getX()).getElementType() != typeOf(op.getY()).getElementType();
-  Tiles best;
+  ConvTiles best;
   int64_t bestCost = INT64_MAX;
   for (int64_t blocks : {1, 2, 3, 4})
     for (int64_t r = down; r <= std::min<int64_t>(rows, 7); r += down)

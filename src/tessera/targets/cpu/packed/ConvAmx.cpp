@@ -246,7 +246,7 @@ static int64_t placesTogether(int64_t places, int64_t ws) {
   return best;
 }
 
-LogicalResult packed::lowerConvByTiles(RewriterBase &rewriter, PackedConvOp op, const Tiles &tiles,
+LogicalResult packed::lowerConvByTiles(RewriterBase &rewriter, PackedConvOp op, const MatrixConvTiles &tiles,
                                        std::string &why) {
   if (!canMultiply(tiles.dot, op.getX(), op.getW())) {
     why = "expected the elements that the instruction multiplies, in the order that it wants";
@@ -262,12 +262,12 @@ LogicalResult packed::lowerConvByTiles(RewriterBase &rewriter, PackedConvOp op, 
   product.dot = tiles.dot;
   product.bytes = window.stepBytes();
   product.lanes = window.lanes();
-  product.xs = tiles.rows * tiles.unroll;
-  product.ws = tiles.blocks;
+  product.xs = tiles.rows * tiles.beside;
+  product.ws = tiles.weights;
   int64_t tilesOfBlock = window.perBlock / product.lanes, tilesOfGroup = window.blocks * tilesOfBlock;
-  if (tiles.rows < 1 || tiles.columns < 1 || tiles.columns > mostPlaces || tiles.blocks < 1 ||
-      tiles.unroll < 1 || tiles.task < 1 || !product.fits() || tilesOfGroup % tiles.blocks ||
-      (tilesOfBlock % tiles.blocks && tiles.blocks % tilesOfBlock)) {
+  if (tiles.rows < 1 || tiles.places < 1 || tiles.places > mostPlaces || tiles.weights < 1 ||
+      tiles.beside < 1 || tiles.task < 1 || !product.fits() || tilesOfGroup % tiles.weights ||
+      (tilesOfBlock % tiles.weights && tiles.weights % tilesOfBlock)) {
     why = "expected tiles that eight registers hold and that divide the channels of a group";
     return failure();
   }
@@ -276,7 +276,7 @@ LogicalResult packed::lowerConvByTiles(RewriterBase &rewriter, PackedConvOp op, 
   // A window of one element sees no rows: all places are one long row.
   bool flat = window.kh * window.kw == 1 && window.strideH * window.strideW == 1 && !x.top && !x.left &&
               x.memory.shape[2] == window.rows && x.memory.shape[3] == window.columns && output->isFlat();
-  Tiles t = tiles;
+  MatrixConvTiles t = tiles;
   int64_t width = x.memory.shape[3], pitch = 0, inRow = window.columns;
   ConvShape plane = window;
   if (flat) {
@@ -289,14 +289,14 @@ LogicalResult packed::lowerConvByTiles(RewriterBase &rewriter, PackedConvOp op, 
     pitch = width;
     window.columns = window.placesInOneRow(width);
     window.rows = 1;
-    t.unroll *= t.rows;
+    t.beside *= t.rows;
     t.rows = 1;
   }
   bool inOneRow = flat || pitch;
-  product.places = std::min(t.columns, window.columns);
+  product.places = std::min(t.places, window.columns);
   t.rows = std::min(t.rows, window.rows);
-  t.unroll = std::min(t.unroll, ceilDiv(window.columns, product.places));
-  product.xs = t.rows * t.unroll;
+  t.beside = std::min(t.beside, ceilDiv(window.columns, product.places));
+  product.xs = t.rows * t.beside;
   Value batch = batchOf(g, x.memory);
   ConvByTiles k{g,
                 window,
@@ -315,13 +315,13 @@ LogicalResult packed::lowerConvByTiles(RewriterBase &rewriter, PackedConvOp op, 
   output->begin(g, batch);
   // Tasks: parts of the rows, or of the one long row.
   int64_t taskRows = ceilDiv(t.task, t.rows) * t.rows, rowTasks = ceilDiv(window.rows, taskRows);
-  int64_t groups = window.columns / product.places / t.unroll, all = k.tilesOfRow();
+  int64_t groups = window.columns / product.places / t.beside, all = k.tilesOfRow();
   if (inOneRow)
     rowTasks = std::max<int64_t>(1, ceilDiv(groups, t.task));
   Type wide = typeOf(op.getY()).getElementType();
   int64_t places = plane.rows * plane.columns;
   bool small = places <= smallPlane && rowTasks == 1 && t.split == 1;
-  int64_t channels = tilesOfGroup * int64_t(op.getGroups()) / t.blocks;
+  int64_t channels = tilesOfGroup * int64_t(op.getGroups()) / t.weights;
   g.tasks(t.split, batch, channels, rowTasks, [&](Value image, Value tile, Value part) {
     Value channel = g.mul(tile, product.width());
     Value from = g.mul(part, taskRows), to = g.min(g.add(from, taskRows), g.index(window.rows));
@@ -331,20 +331,20 @@ LogicalResult packed::lowerConvByTiles(RewriterBase &rewriter, PackedConvOp op, 
         Value first = g.mul(part, t.task), last = g.min(g.add(first, t.task), g.index(groups)),
               zero = g.index(0);
         g.each(first, last, 1, [&](Value group) {
-          k.tile(channel, k.columns(image, channel, zero, 1, g.mul(group, t.unroll), t.unroll));
+          k.tile(channel, k.columns(image, channel, zero, 1, g.mul(group, t.beside), t.beside));
         });
-        if (groups * t.unroll < all)
+        if (groups * t.beside < all)
           g.when(g.equal(part, rowTasks - 1), [&] {
-            for (int64_t rest = groups * t.unroll; rest < all; rest += t.unroll)
-              k.tile(channel, k.lastColumns(image, channel, zero, 1, rest, std::min(t.unroll, all - rest)));
+            for (int64_t rest = groups * t.beside; rest < all; rest += t.beside)
+              k.tile(channel, k.lastColumns(image, channel, zero, 1, rest, std::min(t.beside, all - rest)));
           });
       } else {
         int64_t rest = window.rows % t.rows;
         Value whole = rest ? g.min(to, g.index(window.rows - rest)) : to;
-        g.each(from, whole, t.rows, [&](Value row) { k.rows(image, channel, row, t.rows, t.unroll); });
+        g.each(from, whole, t.rows, [&](Value row) { k.rows(image, channel, row, t.rows, t.beside); });
         if (rest)
           g.when(g.equal(part, rowTasks - 1),
-                 [&] { k.rows(image, channel, g.index(window.rows - rest), rest, t.unroll); });
+                 [&] { k.rows(image, channel, g.index(window.rows - rest), rest, t.beside); });
       }
     };
     if (small) {
@@ -377,7 +377,7 @@ LogicalResult packed::lowerConvByTiles(RewriterBase &rewriter, PackedConvOp op, 
       to = g.index(plane.rows);
       owner = g.both(owner, g.equal(part, 0));
     }
-    int64_t own = std::max<int64_t>(1, t.blocks / tilesOfBlock);
+    int64_t own = std::max<int64_t>(1, t.weights / tilesOfBlock);
     g.when(owner, [&] {
       g.each(block, g.add(block, own), 1, [&](Value b) { output->border(g, image, b, from, to); });
     });
@@ -394,7 +394,7 @@ static int64_t stepCost(int64_t places, int64_t wRows, int64_t xs, int64_t ws, b
   return std::max(products, loads);
 }
 
-Tiles packed::chooseConvByTiles(PackedConvOp op, const Machine &machine, int64_t onlyBlocks) {
+MatrixConvTiles packed::chooseConvByTiles(PackedConvOp op, const Machine &machine, int64_t onlyBlocks) {
   ConvShape window(op);
   ArrayRef<int64_t> x = typeOf(op.getX()).getShape();
   bool flat =
@@ -406,9 +406,9 @@ Tiles packed::chooseConvByTiles(PackedConvOp op, const Machine &machine, int64_t
     rows = 1;
   }
   int64_t weights = window.elementBytes * typeOf(op.getW()).getNumElements();
-  Tiles best;
-  best.columns = ceilDiv(columns, ceilDiv(columns, mostPlaces));
-  int64_t tilesOfRow = ceilDiv(columns, best.columns), tilesOfBlock = window.perBlock / window.lanes(),
+  MatrixConvTiles best;
+  best.places = ceilDiv(columns, ceilDiv(columns, mostPlaces));
+  int64_t tilesOfRow = ceilDiv(columns, best.places), tilesOfBlock = window.perBlock / window.lanes(),
           channels = window.blocks * tilesOfBlock, least = INT64_MAX;
   for (int64_t ws : {1, 2, 4})
     for (int64_t r = 1; r <= std::min<int64_t>(rows, 6); ++r)
@@ -422,10 +422,9 @@ Tiles packed::chooseConvByTiles(PackedConvOp op, const Machine &machine, int64_t
         int64_t cost = 0, wRows = window.stepBytes() / 4;
         bool halves = weights > streamedWeights && ws < tilesOfBlock && ws * window.lanes() * 4 < 128;
         auto count = [&](int64_t tileRows, int64_t times) {
-          cost +=
-              times * (tilesOfRow / beside) * stepCost(best.columns, wRows, tileRows * beside, ws, halves);
+          cost += times * (tilesOfRow / beside) * stepCost(best.places, wRows, tileRows * beside, ws, halves);
           if (tilesOfRow % beside)
-            cost += times * stepCost(best.columns, wRows, tileRows * (tilesOfRow % beside), ws, halves);
+            cost += times * stepCost(best.places, wRows, tileRows * (tilesOfRow % beside), ws, halves);
         };
         count(r, rows / r);
         if (rows % r)
@@ -434,20 +433,20 @@ Tiles packed::chooseConvByTiles(PackedConvOp op, const Machine &machine, int64_t
         if (cost < least) {
           least = cost;
           best.rows = r;
-          best.unroll = beside;
-          best.blocks = ws;
+          best.beside = beside;
+          best.weights = ws;
         }
       }
-  if (!best.blocks)
+  if (!best.weights)
     return {};
-  int64_t image = window.elementBytes * x[1] * x[2] * x[3] * x[4], passes = channels / best.blocks;
+  int64_t image = window.elementBytes * x[1] * x[2] * x[3] * x[4], passes = channels / best.weights;
   bool imageFirst = image > machine.l2 / 2 || 2 * weights < passes * image;
   best.split = weights <= machine.l2 / 2 ? 0 : imageFirst ? 2 : 1;
-  best.task = inOneRow ? std::max<int64_t>(1, 256 / (best.columns * best.unroll))
+  best.task = inOneRow ? std::max<int64_t>(1, 256 / (best.places * best.beside))
                        : std::max<int64_t>(best.rows, ceilDiv(rows, 4));
   // Small planes are whole tasks, and the images of one block of channels follow each other.
   if (window.rows * window.columns <= smallPlane) {
-    best.task = inOneRow ? ceilDiv(columns, best.columns * best.unroll) : rows;
+    best.task = inOneRow ? ceilDiv(columns, best.places * best.beside) : rows;
     best.split = 1;
   }
   return best;

@@ -24,16 +24,18 @@ struct ConvKernel {
   std::function<void(Value, Value, Value)> beforeTile;
 
   /// For x as it is, or somewhere else.
-  static ConvKernel of(RewriterBase &rewriter, PackedConvOp op, const Input &x, Output &out, const Tiles &t);
+  static ConvKernel of(RewriterBase &rewriter, PackedConvOp op, const Input &x, Output &out,
+                       const ConvTiles &t);
   /// The rows [from, to); `last` says whether they are the plane's last ones. Others are whole tiles.
-  void part(Value n, Value f, Value from, Value to, Value last, const Tiles &t);
-  void tile(Value n, Value f, Value row, Value column, int64_t tileRows, int64_t tileColumns, const Tiles &t);
+  void part(Value n, Value f, Value from, Value to, Value last, const ConvTiles &t);
+  void tile(Value n, Value f, Value row, Value column, int64_t tileRows, int64_t tileColumns,
+            const ConvTiles &t);
 
 private:
   /// All columns of `tileRows` rows from `row` on.
-  void row(Value n, Value f, Value row, int64_t tileRows, const Tiles &t);
-  void steps(Value n, Value f, Value row, Value column, int64_t tileRows, int64_t tileColumns, const Tiles &t,
-             SmallVector<Value> &sums);
+  void row(Value n, Value f, Value row, int64_t tileRows, const ConvTiles &t);
+  void steps(Value n, Value f, Value row, Value column, int64_t tileRows, int64_t tileColumns,
+             const ConvTiles &t, SmallVector<Value> &sums);
 };
 
 } // namespace tessera::cpu::packed

@@ -85,7 +85,7 @@ void DepthwiseKernel::tile(Value n, Value index, Value lane, Value row, Value co
 }
 
 void DepthwiseKernel::part(Value n, Value index, Value lane, Value from, Value to, Value last,
-                           const Tiles &t) {
+                           const DepthwiseTiles &t) {
   Value start =
       bias.buffer ? cursorAt(g, bias, {index, lane}).load(g, 0, lanes) : g.splat(vectorOf(element, lanes), 0);
   SmallVector<Value> taps;
@@ -117,12 +117,12 @@ void DepthwiseKernel::prefetch(Value n, Value row, int64_t rows, Value first, in
                                /*localityHint=*/2, /*isDataCache=*/true);
 }
 
-LogicalResult packed::lowerDepthwise(RewriterBase &rewriter, PackedDepthwiseOp op, const Tiles &tiles,
-                                     std::string &why) {
+LogicalResult packed::lowerDepthwise(RewriterBase &rewriter, PackedDepthwiseOp op,
+                                     const DepthwiseTiles &tiles, std::string &why) {
   FailureOr<Output> output = Output::follow(rewriter, op, why);
   if (failed(output))
     return failure();
-  Tiles t = tiles;
+  DepthwiseTiles t = tiles;
   if (t.rows < 1 || t.columns < 1 || t.task < 1) {
     why = "expected tiles of at least 1";
     return failure();
@@ -147,10 +147,10 @@ LogicalResult packed::lowerDepthwise(RewriterBase &rewriter, PackedDepthwiseOp o
   return success();
 }
 
-Tiles packed::chooseDepthwise(PackedDepthwiseOp op, const Machine &machine) {
+DepthwiseTiles packed::chooseDepthwise(PackedDepthwiseOp op, const Machine &machine) {
   ArrayRef<int64_t> y = typeOf(op.getY()).getShape(), w = typeOf(op.getW()).getShape();
   int64_t taps = w[1] * w[2] <= 9 ? w[1] * w[2] : 1, left = machine.registers - taps - 2;
-  Tiles best;
+  DepthwiseTiles best;
   double bestCost = 1e30;
   for (int64_t rows : {1, 2})
     for (int64_t columns = 1; columns <= std::min<int64_t>(y[3], 14); ++columns) {

@@ -20,7 +20,7 @@ struct DepthwiseKernel {
   static DepthwiseKernel of(RewriterBase &rewriter, PackedDepthwiseOp op, Output &out);
   /// The rows [from, to) of one block, vector by vector; `last` says whether they are the plane's last ones.
   /// Others are whole tiles.
-  void part(Value n, Value index, Value from, Value to, Value last, const Tiles &t) {
+  void part(Value n, Value index, Value from, Value to, Value last, const DepthwiseTiles &t) {
     g.each(0, block, lanes, [&](Value lane) { part(n, index, lane, from, to, last, t); });
   }
   /// Asks for the vectors [first, first + count) of those that `rows` rows of the result from `row` on read,
@@ -30,7 +30,7 @@ struct DepthwiseKernel {
 private:
   /// A vector of x in the type that is computed in.
   Value read(const Cursor &from, int64_t distance);
-  void part(Value n, Value index, Value lane, Value from, Value to, Value last, const Tiles &t);
+  void part(Value n, Value index, Value lane, Value from, Value to, Value last, const DepthwiseTiles &t);
   void tile(Value n, Value index, Value lane, Value row, Value column, int64_t tileRows, int64_t tileColumns,
             Value start, ArrayRef<Value> taps);
 };

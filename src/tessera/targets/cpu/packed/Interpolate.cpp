@@ -62,8 +62,7 @@ private:
 
 } // namespace
 
-LogicalResult packed::lowerInterpolate(RewriterBase &rewriter, InterpolateOp op, const Tiles &,
-                                       std::string &why) {
+LogicalResult packed::lowerInterpolate(RewriterBase &rewriter, InterpolateOp op, std::string &why) {
   FailureOr<Output> output = Output::follow(rewriter, op, why);
   if (failed(output))
     return failure();

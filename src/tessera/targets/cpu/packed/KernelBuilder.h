@@ -60,7 +60,7 @@ struct Gen {
   /// The outermost loop, over tasks.
   void tasks(ArrayRef<OpFoldResult> extents, function_ref<void(ValueRange)> body);
   /// Tasks of a convolution: its images, groups of channels and parts of the rows, in the order that
-  /// `Tiles::split` asks for.
+  /// `split` (Tiles.h) asks for.
   void tasks(int64_t split, Value images, int64_t channels, int64_t parts,
              function_ref<void(Value image, Value channel, Value part)> body);
 };
@@ -105,10 +105,20 @@ Memory allocate(Gen &g, ArrayRef<int64_t> shape, Type element, Value first = {})
 /// several readers want the result in different forms (as it is and quantised, say), each form is a branch.
 class Output {
 public:
-  /// Looks at what follows `op`, which has one result. The insertion point is set to where the loops belong.
-  /// A layer that stores by tiles takes a pool along, too (findPool).
+  /// Looks at what follows `op`, which has one result, up to what others have `taken`; changes nothing. A
+  /// layer that stores by tiles takes a pool along, too (findPool).
+  static FailureOr<Output> find(Operation *op, std::string &why, bool byTiles = false,
+                                const Taken *taken = nullptr);
+  /// The same, and everything is ready for the loops: the insertion point is where they belong, and nobody
+  /// asks for extents of what will not exist.
   static FailureOr<Output> follow(RewriterBase &rewriter, Operation *op, std::string &why,
                                   bool byTiles = false);
+  /// The layer and what follows it.
+  SmallVector<Operation *> taken() const {
+    SmallVector<Operation *> all = {layer};
+    collect(all);
+    return all;
+  }
 
   /// Applies what follows to a vector of elements along the innermost dimension, from place `at` of the
   /// layer's result on, and stores it.
@@ -149,10 +159,11 @@ private:
   };
   Value readOperand(Gen &g, const Step &step, unsigned input, ValueRange at, int64_t lanes) const;
   /// Follows `v`, through `first` if that is given and through whoever alone reads it otherwise.
-  void extend(RewriterBase &rewriter, Operation *op, Value v, Operation *first);
+  void extend(Value v, Operation *first, const Taken *taken);
   bool absorb(Operation *user, Value v);
-  void branch(RewriterBase &rewriter, Operation *op);
-  void pool(RewriterBase &rewriter, Operation *op);
+  void branch(const Taken *taken);
+  void pool(const Taken *taken);
+  void answer(RewriterBase &rewriter, Value operand) const;
   Value apply(Gen &g, ValueRange at, Value v) const;
   /// A vector of f32 as bf16 by instructions; null where there are none for so many lanes.
   Value rounded(Gen &g, Value v) const;
@@ -163,6 +174,8 @@ private:
     return llvm::any_of(pads, [](int64_t p) { return p != 0; });
   }
 
+  Operation *layer = nullptr;
+  SmallVector<Value> passed; ///< what is not stored, and what is
   SmallVector<Step> steps;
   SmallVector<int64_t> pads = {0, 0, 0, 0};
   int64_t fill = 0; ///< of the halo

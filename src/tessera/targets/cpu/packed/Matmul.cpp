@@ -10,11 +10,11 @@ using namespace tessera::cpu::packed;
 
 // Each tile of rows reads the weights of its blocks from the second cache again: as many sums of twice the
 // rows and half the blocks ask it for half as much.
-bool packed::hasTallerTiles(PackedMatmulOp op, const Tiles &t) {
+bool packed::hasTallerTiles(PackedMatmulOp op, const MatmulTiles &t) {
   return t.rows == 4 && t.blocks == 4 && typeOf(op.getX()).getElementType().isF32();
 }
 
-LogicalResult packed::lowerMatmul(RewriterBase &rewriter, PackedMatmulOp op, const Tiles &tiles,
+LogicalResult packed::lowerMatmul(RewriterBase &rewriter, PackedMatmulOp op, const MatmulTiles &tiles,
                                   std::string &why) {
   FailureOr<Output> output = Output::follow(rewriter, op, why);
   if (failed(output))
@@ -23,7 +23,7 @@ LogicalResult packed::lowerMatmul(RewriterBase &rewriter, PackedMatmulOp op, con
   Products products = Products::of(op.getX(), op.getW(), op.getY(), byVectors(tiles.dot));
   int64_t panels = shape[0], depth = shape[1], lanes = shape[2], total = op.getColumns(),
           together = products.together;
-  Tiles t = tiles;
+  MatmulTiles t = tiles;
   if (t.rows < 1 || t.blocks < 1 || t.unroll < 1) {
     why = "expected tiles of at least 1";
     return failure();
@@ -141,8 +141,8 @@ LogicalResult packed::lowerMatmul(RewriterBase &rewriter, PackedMatmulOp op, con
   return success();
 }
 
-Tiles packed::chooseMatmul(PackedMatmulOp op, const Machine &machine) {
-  Tiles t;
+MatmulTiles packed::chooseMatmul(PackedMatmulOp op, const Machine &machine) {
+  MatmulTiles t;
   int64_t panels = typeOf(op.getW()).getShape()[0];
   // With one row each panel is one sum, whose latency only other panels can hide.
   t.blocks = panels % 4 == 0 ? 4 : panels % 2 == 0 ? 2 : std::min<int64_t>(panels, 4);

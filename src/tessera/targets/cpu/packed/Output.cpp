@@ -49,24 +49,35 @@ static bool isElementwise(linalg::GenericOp op, Value v) {
   return true;
 }
 
-static bool usedOnlyBy(Value v, Operation *user) {
-  return llvm::all_of(v.getUsers(), [&](Operation *u) { return u == user; });
+// The extent that an operation asks for, where answerExtents knows it.
+static std::optional<int64_t> askedExtent(Operation *user, Value v) {
+  auto dim = dyn_cast<tensor::DimOp>(user);
+  std::optional<int64_t> index = dim ? dim.getConstantIndex() : std::nullopt;
+  return index && (*index == 0 || !typeOf(v).isDynamicDim(*index)) ? index : std::nullopt;
+}
+
+// Who reads a value's elements, once for each use.
+static SmallVector<Operation *> readersOf(Value v) {
+  SmallVector<Operation *> readers;
+  for (Operation *user : v.getUsers())
+    if (!askedExtent(user, v))
+      readers.push_back(user);
+  return readers;
 }
 
 // Who asks for an extent of a value that will not exist: it is constant, or the batch, which is that of the
 // layer's operand.
 static void answerExtents(RewriterBase &rewriter, Value v, Value operand) {
   for (Operation *user : llvm::to_vector(v.getUsers())) {
-    auto dim = dyn_cast<tensor::DimOp>(user);
-    std::optional<int64_t> index = dim ? dim.getConstantIndex() : std::nullopt;
+    std::optional<int64_t> index = askedExtent(user, v);
     if (!index)
       continue;
     OpBuilder::InsertionGuard guard(rewriter);
-    rewriter.setInsertionPoint(dim);
-    if (*index == 0 && typeOf(v).isDynamicDim(0))
-      rewriter.replaceOpWithNewOp<tensor::DimOp>(dim, operand, 0);
-    else if (!typeOf(v).isDynamicDim(*index))
-      rewriter.replaceOpWithNewOp<arith::ConstantIndexOp>(dim, typeOf(v).getDimSize(*index));
+    rewriter.setInsertionPoint(user);
+    if (typeOf(v).isDynamicDim(*index))
+      rewriter.replaceOpWithNewOp<tensor::DimOp>(user, operand, 0);
+    else
+      rewriter.replaceOpWithNewOp<arith::ConstantIndexOp>(user, typeOf(v).getDimSize(*index));
   }
 }
 
@@ -96,25 +107,28 @@ bool Output::absorb(Operation *user, Value v) {
   return true;
 }
 
-void Output::extend(RewriterBase &rewriter, Operation *op, Value v, Operation *first) {
-  answerExtents(rewriter, v, op->getOperand(0));
-  while (first || !v.use_empty()) {
-    Operation *user = first ? first : *v.getUsers().begin();
-    if ((!first && !usedOnlyBy(v, user)) || user->getBlock() != op->getBlock() || !absorb(user, v))
+void Output::extend(Value v, Operation *first, const Taken *taken) {
+  passed.push_back(v);
+  SmallVector<Operation *> readers = readersOf(v);
+  while (first || !readers.empty()) {
+    Operation *user = first ? first : readers.front();
+    if ((!first && !llvm::all_equal(readers)) || user->getBlock() != layer->getBlock() ||
+        (taken && taken->contains(user)) || !absorb(user, v))
       break;
     first = nullptr;
     v = user->getResult(0);
-    answerExtents(rewriter, v, op->getOperand(0));
+    passed.push_back(v);
+    readers = readersOf(v);
   }
   result = v;
   type = typeOf(v);
-  for (Operation *user : v.getUsers())
+  for (Operation *user : readers)
     if (auto copy = dyn_cast<bufferization::MaterializeInDestinationOp>(user);
-        copy && isa<MemRefType>(copy.getDest().getType()) && copy->getBlock() == op->getBlock()) {
+        copy && isa<MemRefType>(copy.getDest().getType()) && copy->getBlock() == layer->getBlock()) {
       materialize = copy;
       dest.buffer = copy.getDest();
     }
-  if (materialize && !v.hasOneUse()) {
+  if (materialize && readers.size() != 1) {
     materialize = nullptr;
     dest.buffer = Value();
   }
@@ -122,20 +136,22 @@ void Output::extend(RewriterBase &rewriter, Operation *op, Value v, Operation *f
 
 // Several readers: those that want another form of the result get a branch each, if all readers are either
 // that or copies to where the result belongs.
-void Output::branch(RewriterBase &rewriter, Operation *op) {
-  if (materialize || hasOwnHalo() || result.use_empty() || usedOnlyBy(result, *result.getUsers().begin()))
+void Output::branch(const Taken *taken) {
+  SmallVector<Operation *> readers = readersOf(result);
+  if (materialize || hasOwnHalo() || readers.empty() || llvm::all_equal(readers))
     return;
   Operation *copy = nullptr;
   std::vector<Output> found;
-  for (Operation *user : llvm::to_vector(result.getUsers())) {
+  for (Operation *user : readers) {
     if (auto into = dyn_cast<bufferization::MaterializeInDestinationOp>(user);
-        into && isa<MemRefType>(into.getDest().getType()) && into->getBlock() == op->getBlock() && !copy) {
+        into && isa<MemRefType>(into.getDest().getType()) && into->getBlock() == layer->getBlock() && !copy) {
       copy = user;
       continue;
     }
     Output branch;
+    branch.layer = layer;
     branch.layerShape = layerShape;
-    branch.extend(rewriter, op, result, user);
+    branch.extend(result, user, taken);
     if (!branch.materialize || branch.absorbed.empty())
       return;
     found.push_back(std::move(branch));
@@ -167,8 +183,8 @@ void Output::resolve(RewriterBase &rewriter, ArrayRef<Operation *> all) {
 }
 
 // A pool at the end: what was to be stored is combined first.
-void Output::pool(RewriterBase &rewriter, Operation *op) {
-  PackedPoolOp pool = findPool(op);
+void Output::pool(const Taken *taken) {
+  PackedPoolOp pool = findPool(layer);
   if (!pool || pool.getX() != result || hasOwnHalo())
     return;
   absorbed.push_back(pool);
@@ -176,36 +192,53 @@ void Output::pool(RewriterBase &rewriter, Operation *op) {
   poolKind = pool.getKind();
   windowSize = {pool.getKernel()[0], pool.getKernel()[1]};
   Output next;
+  next.layer = layer;
   ArrayRef<int64_t> shape = typeOf(pool.getY()).getShape();
   next.layerShape.assign(shape.begin(), shape.end());
-  next.extend(rewriter, op, pool.getY(), nullptr);
-  next.branch(rewriter, op);
+  next.extend(pool.getY(), nullptr, taken);
+  next.branch(taken);
   // Nobody reads what lies behind the last window.
   layerShape[2] = shape[2] * windowSize[0];
   layerShape[3] = shape[3] * windowSize[1];
   pooled.push_back(std::move(next));
 }
 
-FailureOr<Output> Output::follow(RewriterBase &rewriter, Operation *op, std::string &why, bool byTiles) {
+// Extents of what was passed.
+void Output::answer(RewriterBase &rewriter, Value operand) const {
+  for (Value v : passed)
+    answerExtents(rewriter, v, operand);
+  for (const Output &next : llvm::concat<const Output>(branches, pooled))
+    next.answer(rewriter, operand);
+}
+
+FailureOr<Output> Output::find(Operation *op, std::string &why, bool byTiles, const Taken *taken) {
   Output out;
+  out.layer = op;
   Value v = op->getResult(0);
   out.layerShape.assign(typeOf(v).getShape().begin(), typeOf(v).getShape().end());
   if (llvm::any_of(ArrayRef(out.layerShape).drop_front(), ShapedType::isDynamic)) {
     why = "it has dynamic extents besides the first";
     return failure();
   }
-  out.extend(rewriter, op, v, nullptr);
-  out.branch(rewriter, op);
+  out.extend(v, nullptr, taken);
+  out.branch(taken);
   if (byTiles)
-    out.pool(rewriter, op);
-  SmallVector<Operation *> all = {op};
-  out.collect(all);
+    out.pool(taken);
+  return out;
+}
+
+FailureOr<Output> Output::follow(RewriterBase &rewriter, Operation *op, std::string &why, bool byTiles) {
+  FailureOr<Output> out = find(op, why, byTiles);
+  if (failed(out))
+    return failure();
+  out->answer(rewriter, op->getOperand(0));
+  SmallVector<Operation *> all = out->taken();
   Operation *last = op;
   for (Operation *each : all)
     if (last->isBeforeInBlock(each))
       last = each;
   rewriter.setInsertionPointAfter(last);
-  out.resolve(rewriter, all);
+  out->resolve(rewriter, all);
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include "tessera/targets/cpu/packed/Packed.h"
 
 #include "tessera/targets/cpu/packed/Amx.h"
+#include "tessera/targets/cpu/packed/KernelBuilder.h"
 #include "tessera/targets/cpu/packed/Winograd.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -10,50 +11,6 @@
 using namespace tessera;
 using namespace tessera::cpu;
 using namespace tessera::cpu::packed;
-
-static constexpr std::pair<Dot, StringLiteral> dots[] = {
-    {Dot::Plain, "plain"},       {Dot::Vnni, "vnni"},         {Dot::Bf16, "bf16"},
-    {Dot::Madd, "madd"},         {Dot::MaddBytes, "maddubs"}, {Dot::Usdot, "usdot"},
-    {Dot::AmxBytes, "amx-int8"}, {Dot::AmxHalves, "amx-bf16"}};
-
-StringRef packed::stringifyDot(Dot dot) {
-  return llvm::find_if(dots, [&](auto &each) { return each.first == dot; })->second;
-}
-std::optional<Dot> packed::parseDot(StringRef word) {
-  for (auto &[dot, name] : dots)
-    if (word == name)
-      return dot;
-  return std::nullopt;
-}
-
-std::string packed::spellNumbers(const Tiles &t) {
-  std::string text;
-  for (auto [word, v] : {std::pair<const char *, int64_t>{"rows", t.rows},
-                         {"columns", t.columns},
-                         {"blocks", t.blocks},
-                         {"unroll", t.unroll},
-                         {"task", t.task},
-                         {"split", t.split}})
-    if (v)
-      text += " " + std::string(word) + " " + std::to_string(v);
-  return text;
-}
-
-int64_t packed::stepOf(Dot dot) {
-  switch (dot) {
-  case Dot::Plain:
-    return 1;
-  case Dot::Vnni:
-  case Dot::MaddBytes:
-  case Dot::Usdot:
-  case Dot::AmxBytes:
-    return 4;
-  case Dot::Bf16:
-  case Dot::Madd:
-  case Dot::AmxHalves:
-    return 2;
-  }
-}
 
 // What multiplies the operation's elements: the machine's instruction, if the weights stand as it wants them
 // and its vectors are no wider than the machine's.
@@ -103,71 +60,91 @@ Machine packed::forBlocks(Operation *op, Machine machine) {
   return machine;
 }
 
-void packed::setTiles(Operation *op, const Tiles &t) {
+void packed::setTiles(Operation *op, const Tiles &tiles) {
+  const Numbers n = numbersOf(tiles);
   op->setAttr(tilesAttr, DenseI64ArrayAttr::get(op->getContext(),
-                                                {t.rows, t.columns, t.blocks, t.unroll, t.task, t.split}));
+                                                {n.rows, n.columns, n.blocks, n.unroll, n.task, n.split}));
 }
 
 Tiles packed::chooseTiles(Operation *op, const Machine &given) {
+  const Dot dot = dotOf(op, given);
   if (auto set = op->getAttrOfType<DenseI64ArrayAttr>(tilesAttr); set && set.size() == 6)
-    return {set[0], set[1], set[2], set[3], set[4], set[5], dotOf(op, given)};
+    return tilesFor(op, {set[0], set[1], set[2], set[3], set[4], set[5], dot});
   Machine machine = forBlocks(op, given);
   // Without an instruction for them, narrow elements take so many of others that large tiles are only large
   // code.
-  bool plain = isa<PackedConvOp, PackedMatmulOp>(op) && isNarrow(op) && dotOf(op, given) == Dot::Plain;
+  bool plain = isa<PackedConvOp, PackedMatmulOp>(op) && isNarrow(op) && dot == Dot::Plain;
   if (plain)
     machine.registers = std::min<int64_t>(machine.registers, 8);
-  Tiles tiles =
-      llvm::TypeSwitch<Operation *, Tiles>(op)
-          .Case([&](PackedConvOp conv) {
-            return isByTiles(dotOf(op, given)) ? chooseConvByTiles(conv, machine) : chooseConv(conv, machine);
-          })
-          .Case([&](PackedWinogradOp conv) { return chooseWinograd(conv, machine); })
-          .Case([&](PackedSparseOp product) { return chooseSparse(product, machine); })
-          .Case([&](PackedDepthwiseOp conv) { return chooseDepthwise(conv, machine); })
-          .Case([&](PackedMatmulOp product) { return chooseMatmul(product, machine); })
-          .Default([](Operation *) { return Tiles(); });
-  tiles.dot = dotOf(op, given);
-  if (plain)
-    tiles.unroll = 1;
-  return tiles;
+  return llvm::TypeSwitch<Operation *, Tiles>(op)
+      .Case([&](PackedConvOp conv) -> Tiles {
+        if (isByTiles(dot)) {
+          MatrixConvTiles tiles = chooseConvByTiles(conv, machine);
+          tiles.dot = dot;
+          return tiles;
+        }
+        ConvTiles tiles = chooseConv(conv, machine);
+        tiles.dot = dot;
+        if (plain)
+          tiles.unroll = 1;
+        return tiles;
+      })
+      .Case([&](PackedWinogradOp conv) { return chooseWinograd(conv, machine); })
+      .Case([&](PackedSparseOp product) { return chooseSparse(product, machine); })
+      .Case([&](PackedDepthwiseOp conv) { return chooseDepthwise(conv, machine); })
+      .Case([&](PackedMatmulOp product) {
+        MatmulTiles tiles = chooseMatmul(product, machine);
+        tiles.dot = dot;
+        if (plain)
+          tiles.unroll = 1;
+        return tiles;
+      })
+      .Default([](Operation *) { return NoTiles(); });
 }
 
-std::string packed::describe(Operation *op, const Tiles &t) {
-  auto text = [](int64_t v) { return std::to_string(v); };
-  auto by = [](Dot dot) { return dot == Dot::Plain ? std::string() : " by " + stringifyDot(dot).str(); };
+static std::string text(int64_t v) { return std::to_string(v); }
+static std::string by(Dot dot) {
+  return dot == Dot::Plain ? std::string() : " by " + stringifyDot(dot).str();
+}
+
+static std::string describeSparse(PackedSparseOp product, const SparseTiles &t) {
+  ArrayRef<int64_t> x = cast<RankedTensorType>(product.getX().getType()).getShape();
+  int64_t rows = cast<RankedTensorType>(product.getValues().getType()).getDimSize(0),
+          all = (cast<RankedTensorType>(product.getStarts().getType()).getDimSize(0) - 1) *
+                (x.size() == 2 ? x[1] : x[1] * x[4] * product.getKernel()[0] * product.getKernel()[1]);
+  return std::string(isPointwise(product) ? "product" : "convolution") + " with sparse weights, " +
+         text(100 * rows / all) + " % of their rows are there, " + text(t.places) + " places in registers";
+}
+
+std::string packed::describe(Operation *op, const Tiles &tiles) {
   std::string pooled;
   if (PackedPoolOp pool = findPool(op))
     pooled = ", pooled " + text(pool.getKernel()[0]) + "x" + text(pool.getKernel()[1]);
   return llvm::TypeSwitch<Operation *, std::string>(op)
       .Case([&](PackedConvOp) {
-        if (isByTiles(t.dot))
-          return "direct convolution" + by(t.dot) + ", " + text(t.rows * t.unroll) + "x" + text(t.columns) +
-                 " places of " + text(t.blocks) + " tiles of channels in registers";
+        if (auto *t = std::get_if<MatrixConvTiles>(&tiles))
+          return "direct convolution" + by(t->dot) + ", " + text(t->rows * t->beside) + "x" +
+                 text(t->places) + " places of " + text(t->weights) + " tiles of channels in registers";
+        const ConvTiles &t = get<ConvTiles>(tiles);
         return "direct convolution" + by(t.dot) + ", " + text(t.rows) + "x" + text(t.columns) +
                " places of " + text(t.blocks) + " blocks in registers" + pooled;
       })
       .Case([&](PackedWinogradOp conv) {
+        const WinogradTiles &t = get<WinogradTiles>(tiles);
         std::string tile = text(conv.getTile());
         ArrayRef<int64_t> w = cast<RankedTensorType>(conv.getW().getType()).getShape();
         std::string window = text(winogradWindow(conv.getTile(), w[1]));
-        return "Winograd F(" + tile + "x" + tile + ", " + window + "x" + window + "), " + text(t.columns) +
+        return "Winograd F(" + tile + "x" + tile + ", " + window + "x" + window + "), " + text(t.tiles) +
                " tiles of " + text(t.blocks) + " blocks in registers, " + text(t.task) + " tiles as tasks" +
                pooled;
       })
-      .Case([&](PackedSparseOp product) {
-        ArrayRef<int64_t> x = cast<RankedTensorType>(product.getX().getType()).getShape();
-        int64_t rows = cast<RankedTensorType>(product.getValues().getType()).getDimSize(0),
-                all = (cast<RankedTensorType>(product.getStarts().getType()).getDimSize(0) - 1) *
-                      (x.size() == 2 ? x[1] : x[1] * x[4] * product.getKernel()[0] * product.getKernel()[1]);
-        return std::string(isPointwise(product) ? "product" : "convolution") + " with sparse weights, " +
-               text(100 * rows / all) + " % of their rows are there, " + text(t.columns) +
-               " places in registers";
-      })
+      .Case([&](PackedSparseOp product) { return describeSparse(product, get<SparseTiles>(tiles)); })
       .Case([&](PackedDepthwiseOp) {
+        const DepthwiseTiles &t = get<DepthwiseTiles>(tiles);
         return "depthwise convolution, " + text(t.rows) + "x" + text(t.columns) + " places in registers";
       })
       .Case([&](PackedMatmulOp product) {
+        const MatmulTiles &t = get<MatmulTiles>(tiles);
         std::string taller = text(2 * t.rows) + " rows of " + text(t.blocks / 2) + " or ";
         return "product with packed weights" + by(t.dot) + ", " + (hasTallerTiles(product, t) ? taller : "") +
                text(t.rows) + " rows of " + text(t.blocks) + " blocks in registers";
@@ -178,6 +155,16 @@ std::string packed::describe(Operation *op, const Tiles &t) {
       .Default([](Operation *) { return "copy between layouts"; });
 }
 
+FailureOr<SmallVector<Operation *>> packed::findTaken(Operation *op, const Tiles &tiles, const Taken &taken,
+                                                      std::string &why) {
+  const bool byTiles =
+      isa<PackedWinogradOp>(op) || (isa<PackedConvOp>(op) && std::holds_alternative<ConvTiles>(tiles));
+  FailureOr<Output> output = Output::find(op, why, byTiles, &taken);
+  if (failed(output))
+    return failure();
+  return output->taken();
+}
+
 LogicalResult packed::lower(RewriterBase &rewriter, Operation *op, const Tiles &tiles, std::string &why) {
   why = "it is not a packed layer";
   // What others have read through, or made part of their stores.
@@ -186,18 +173,22 @@ LogicalResult packed::lower(RewriterBase &rewriter, Operation *op, const Tiles &
     return success();
   }
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case([&](PackedConvOp o) { return lowerConv(rewriter, o, tiles, why); })
-      .Case([&](PackedSparseOp o) { return lowerSparse(rewriter, o, tiles, why); })
-      .Case([&](PackedWinogradOp o) { return lowerWinograd(rewriter, o, tiles, why); })
-      .Case([&](PackedDepthwiseOp o) { return lowerDepthwise(rewriter, o, tiles, why); })
-      .Case([&](PackedMatmulOp o) { return lowerMatmul(rewriter, o, tiles, why); })
-      .Case([&](PackedPoolOp o) { return lowerPool(rewriter, o, tiles, why); })
-      .Case([&](PackedMeanOp o) { return lowerMean(rewriter, o, tiles, why); })
-      .Case([&](InterpolateOp o) { return lowerInterpolate(rewriter, o, tiles, why); })
-      .Case([&](PackOp o) { return lowerPack(rewriter, o, tiles, why); })
-      .Case([&](UnpackOp o) { return lowerUnpack(rewriter, o, tiles, why); })
-      .Case([&](HaloOp o) { return lowerHalo(rewriter, o, tiles, why); })
-      .Case([&](SplitOp o) { return lowerSplit(rewriter, o, tiles, why); })
-      .Case([&](CropOp o) { return lowerCrop(rewriter, o, tiles, why); })
+      .Case([&](PackedConvOp o) {
+        if (auto *t = std::get_if<MatrixConvTiles>(&tiles))
+          return lowerConvByTiles(rewriter, o, *t, why);
+        return lowerConv(rewriter, o, get<ConvTiles>(tiles), why);
+      })
+      .Case([&](PackedSparseOp o) { return lowerSparse(rewriter, o, get<SparseTiles>(tiles), why); })
+      .Case([&](PackedWinogradOp o) { return lowerWinograd(rewriter, o, get<WinogradTiles>(tiles), why); })
+      .Case([&](PackedDepthwiseOp o) { return lowerDepthwise(rewriter, o, get<DepthwiseTiles>(tiles), why); })
+      .Case([&](PackedMatmulOp o) { return lowerMatmul(rewriter, o, get<MatmulTiles>(tiles), why); })
+      .Case([&](PackedPoolOp o) { return lowerPool(rewriter, o, why); })
+      .Case([&](PackedMeanOp o) { return lowerMean(rewriter, o, why); })
+      .Case([&](InterpolateOp o) { return lowerInterpolate(rewriter, o, why); })
+      .Case([&](PackOp o) { return lowerPack(rewriter, o, why); })
+      .Case([&](UnpackOp o) { return lowerUnpack(rewriter, o, why); })
+      .Case([&](HaloOp o) { return lowerHalo(rewriter, o, why); })
+      .Case([&](SplitOp o) { return lowerSplit(rewriter, o, why); })
+      .Case([&](CropOp o) { return lowerCrop(rewriter, o, why); })
       .Default([](Operation *) { return failure(); });
 }

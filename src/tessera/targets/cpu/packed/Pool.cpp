@@ -47,7 +47,7 @@ static std::pair<Value, Value> tapsInside(Gen &g, Value start, int64_t taps, int
   return {first, g.min(g.index(taps), g.div(g.add(left, dilation - 1), dilation))};
 }
 
-LogicalResult packed::lowerPool(RewriterBase &rewriter, PackedPoolOp op, const Tiles &, std::string &why) {
+LogicalResult packed::lowerPool(RewriterBase &rewriter, PackedPoolOp op, std::string &why) {
   FailureOr<Output> output = Output::follow(rewriter, op, why);
   if (failed(output))
     return failure();
@@ -162,7 +162,7 @@ LogicalResult packed::lowerPool(RewriterBase &rewriter, PackedPoolOp op, const T
   return success();
 }
 
-LogicalResult packed::lowerMean(RewriterBase &rewriter, PackedMeanOp op, const Tiles &, std::string &why) {
+LogicalResult packed::lowerMean(RewriterBase &rewriter, PackedMeanOp op, std::string &why) {
   FailureOr<Output> output = Output::follow(rewriter, op, why);
   if (failed(output))
     return failure();

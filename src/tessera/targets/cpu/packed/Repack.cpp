@@ -36,7 +36,7 @@ static void forValidLanes(Gen &g, Value block, int64_t blocks, int64_t lanes, in
   g.when(g.equal(block, blocks - 1), [&] { body(rest); });
 }
 
-LogicalResult packed::lowerPack(RewriterBase &rewriter, PackOp op, const Tiles &, std::string &why) {
+LogicalResult packed::lowerPack(RewriterBase &rewriter, PackOp op, std::string &why) {
   FailureOr<Output> output = Output::follow(rewriter, op, why);
   if (failed(output))
     return failure();
@@ -78,7 +78,7 @@ LogicalResult packed::lowerPack(RewriterBase &rewriter, PackOp op, const Tiles &
   return success();
 }
 
-LogicalResult packed::lowerUnpack(RewriterBase &rewriter, UnpackOp op, const Tiles &, std::string &why) {
+LogicalResult packed::lowerUnpack(RewriterBase &rewriter, UnpackOp op, std::string &why) {
   FailureOr<Output> output = Output::follow(rewriter, op, why);
   if (failed(output))
     return failure();
@@ -160,15 +160,15 @@ static LogicalResult lowerCopy(RewriterBase &rewriter, Operation *op, Value oper
   return success();
 }
 
-LogicalResult packed::lowerHalo(RewriterBase &rewriter, HaloOp op, const Tiles &, std::string &why) {
+LogicalResult packed::lowerHalo(RewriterBase &rewriter, HaloOp op, std::string &why) {
   return lowerCopy(rewriter, op, op.getX(), op.getPads()[0], op.getPads()[1], op.getFill(), why);
 }
 // Part of a copy's stores.
-LogicalResult packed::lowerSplit(RewriterBase &rewriter, SplitOp op, const Tiles &tiles, std::string &why) {
+LogicalResult packed::lowerSplit(RewriterBase &rewriter, SplitOp op, std::string &why) {
   auto copy = CropOp::create(rewriter, op.getLoc(), op.getX(), ArrayRef<int64_t>{0, 0, 0, 0});
   rewriter.modifyOpInPlace(op, [&] { op.getXMutable().assign(copy); });
-  return lowerCrop(rewriter, copy, tiles, why);
+  return lowerCrop(rewriter, copy, why);
 }
-LogicalResult packed::lowerCrop(RewriterBase &rewriter, CropOp op, const Tiles &, std::string &why) {
+LogicalResult packed::lowerCrop(RewriterBase &rewriter, CropOp op, std::string &why) {
   return lowerCopy(rewriter, op, op.getX(), -op.getPads()[0], -op.getPads()[1], 0, why);
 }

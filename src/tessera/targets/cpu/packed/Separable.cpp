@@ -19,25 +19,51 @@ PackedConvOp packed::findPointwise(PackedDepthwiseOp op) {
   return w[2] * w[3] == 1 ? conv : PackedConvOp();
 }
 
-LogicalResult packed::lowerSeparable(RewriterBase &rewriter, PackedDepthwiseOp first, const Tiles &firstTiles,
-                                     PackedConvOp second, const Tiles &secondTiles, std::string &why) {
-  if (findPointwise(first) != second) {
-    why = "expected a depthwise layer that only the pointwise one reads";
+static LogicalResult checkPair(PackedDepthwiseOp first, PackedConvOp second, std::string &why) {
+  if (findPointwise(first) == second)
+    return success();
+  why = "expected a depthwise layer that only the pointwise one reads";
+  return failure();
+}
+
+// What comes of the first layer is all of what the second reads.
+static LogicalResult checkStrip(const Output &strip, PackedConvOp second, std::string &why) {
+  if (strip.stored() == second.getX() && !strip.hasHalo())
+    return success();
+  why = "something between the layers cannot be part of a store";
+  return failure();
+}
+
+FailureOr<SmallVector<Operation *>> packed::findTaken(PackedDepthwiseOp first, PackedConvOp second,
+                                                      const Taken &taken, std::string &why) {
+  if (failed(checkPair(first, second, why)))
     return failure();
-  }
-  Tiles a = firstTiles, b = secondTiles;
+  FailureOr<Output> strip = Output::find(first, why, /*byTiles=*/false, &taken);
+  if (failed(strip) || failed(checkStrip(*strip, second, why)))
+    return failure();
+  FailureOr<Output> output = Output::find(second, why, /*byTiles=*/false, &taken);
+  if (failed(output))
+    return failure();
+  SmallVector<Operation *> all = strip->taken();
+  all.append(output->taken());
+  return all;
+}
+
+LogicalResult packed::lowerSeparable(RewriterBase &rewriter, PackedDepthwiseOp first,
+                                     const DepthwiseTiles &firstTiles, PackedConvOp second,
+                                     const ConvTiles &secondTiles, std::string &why) {
+  if (failed(checkPair(first, second, why)))
+    return failure();
+  DepthwiseTiles a = firstTiles;
+  ConvTiles b = secondTiles;
   if (a.rows < 1 || a.columns < 1 || b.rows < 1 || b.columns < 1 || b.blocks < 1 || b.task < 1 ||
       typeOf(second.getW()).getDimSize(0) % b.blocks) {
     why = "expected tiles of at least 1 and blocks that divide those of the result";
     return failure();
   }
   FailureOr<Output> strip = Output::follow(rewriter, first, why);
-  if (failed(strip))
+  if (failed(strip) || failed(checkStrip(*strip, second, why)))
     return failure();
-  if (strip->stored() != second.getX() || strip->hasHalo()) {
-    why = "something between the layers cannot be part of a store";
-    return failure();
-  }
   FailureOr<Output> output = Output::follow(rewriter, second, why);
   if (failed(output))
     return failure();
@@ -82,10 +108,10 @@ LogicalResult packed::lowerSeparable(RewriterBase &rewriter, PackedDepthwiseOp f
   return success();
 }
 
-std::pair<Tiles, Tiles> packed::chooseSeparable(PackedDepthwiseOp first, PackedConvOp second,
-                                                const Machine &machine) {
-  Tiles a = chooseDepthwise(first, forBlocks(first, machine)),
-        b = chooseConv(second, forBlocks(second, machine), 0, /*inRows=*/true);
+std::pair<DepthwiseTiles, ConvTiles> packed::chooseSeparable(PackedDepthwiseOp first, PackedConvOp second,
+                                                             const Machine &machine) {
+  DepthwiseTiles a = chooseDepthwise(first, forBlocks(first, machine));
+  ConvTiles b = chooseConv(second, forBlocks(second, machine), 0, /*inRows=*/true);
   ArrayRef<int64_t> y = typeOf(first.getY()).getShape();
   // Strips that leave half of the second cache to the weights, and enough of them for a few threads.
   int64_t rowBytes = 4 * y[1] * y[3] * y[4], unit = std::lcm(a.rows, b.rows);
@@ -95,7 +121,7 @@ std::pair<Tiles, Tiles> packed::chooseSeparable(PackedDepthwiseOp first, PackedC
   return {a, b};
 }
 
-std::string packed::describeSeparable(const Tiles &a, const Tiles &b) {
+std::string packed::describeSeparable(const DepthwiseTiles &a, const ConvTiles &b) {
   auto text = [](int64_t v) { return std::to_string(v); };
   return "depthwise and pointwise convolution in strips of " + text(b.task) + " rows, " + text(a.rows) + "x" +
          text(a.columns) + ", then " + text(b.rows) + "x" + text(b.columns) + " places of " + text(b.blocks) +

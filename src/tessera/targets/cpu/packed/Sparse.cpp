@@ -69,13 +69,13 @@ void SparseKernel::tile(Value n, Value f, Value row, Value column, int64_t count
   }
 }
 
-LogicalResult packed::lowerSparse(RewriterBase &rewriter, PackedSparseOp op, const Tiles &tiles,
+LogicalResult packed::lowerSparse(RewriterBase &rewriter, PackedSparseOp op, const SparseTiles &tiles,
                                   std::string &why) {
   FailureOr<Output> output = Output::follow(rewriter, op, why);
   if (failed(output))
     return failure();
-  Tiles t = tiles;
-  if (t.columns < 1 || t.task < 1) {
+  SparseTiles t = tiles;
+  if (t.places < 1 || t.task < 1) {
     why = "expected tiles of at least 1";
     return failure();
   }
@@ -100,9 +100,9 @@ LogicalResult packed::lowerSparse(RewriterBase &rewriter, PackedSparseOp op, con
   int64_t blocks = typeOf(op.getStarts()).getDimSize(0) - 1;
   if (matrix) {
     g.tasks({rewriter.getIndexAttr(blocks)}, [&](ValueRange ids) {
-      Value whole = g.mul(g.div(batch, t.columns), t.columns);
-      g.each(zero, whole, t.columns, [&](Value n) { k.tile(n, ids[0], zero, zero, t.columns); });
-      if (t.columns > 1)
+      Value whole = g.mul(g.div(batch, t.places), t.places);
+      g.each(zero, whole, t.places, [&](Value n) { k.tile(n, ids[0], zero, zero, t.places); });
+      if (t.places > 1)
         g.each(whole, batch, 1, [&](Value n) { k.tile(n, ids[0], zero, zero, 1); });
     });
     output->finish(rewriter, op);
@@ -115,16 +115,16 @@ LogicalResult packed::lowerSparse(RewriterBase &rewriter, PackedSparseOp op, con
     columns *= rows;
     rows = 1;
   }
-  t.columns = std::min(t.columns, columns);
+  t.places = std::min(t.places, columns);
   // Tasks: rows, or parts of the one long row. What is left of a row belongs to its last part.
-  int64_t whole = columns / t.columns * t.columns, perPart = rows == 1 ? t.task * t.columns : whole,
+  int64_t whole = columns / t.places * t.places, perPart = rows == 1 ? t.task * t.places : whole,
           parts = rows == 1 ? std::max<int64_t>(1, ceilDiv(whole, perPart)) : rows;
   g.tasks({getAsOpFoldResult(batch), rewriter.getIndexAttr(parts), rewriter.getIndexAttr(blocks)},
           [&](ValueRange ids) {
             Value n = ids[0], part = ids[1], f = ids[2], row = rows == 1 ? zero : part,
                   from = rows == 1 ? g.mul(part, perPart) : zero,
                   to = g.min(g.add(from, perPart), g.index(whole));
-            g.each(from, to, t.columns, [&](Value column) { k.tile(n, f, row, column, t.columns); });
+            g.each(from, to, t.places, [&](Value column) { k.tile(n, f, row, column, t.places); });
             if (whole < columns) {
               auto rest = [&] { k.tile(n, f, row, g.index(whole), columns - whole); };
               if (rows == 1)
@@ -144,19 +144,19 @@ bool packed::isPointwise(PackedSparseOp op) {
   return llvm::all_of(op.getKernel(), isOne) && llvm::all_of(op.getStrides(), isOne);
 }
 
-Tiles packed::chooseSparse(PackedSparseOp op, const Machine &machine) {
+SparseTiles packed::chooseSparse(PackedSparseOp op, const Machine &machine) {
   ArrayRef<int64_t> y = typeOf(op.getY()).getShape();
   bool halo = op.getY().hasOneUse() && isa<HaloOp>(*op.getY().getUsers().begin());
   bool rows = halo || !isPointwise(op);
   int64_t columns = y.size() == 2 ? 8 : rows ? y[3] : y[2] * y[3], least = INT64_MAX;
-  Tiles best;
-  best.columns = 1;
+  SparseTiles best;
+  best.places = 1;
   // A step loads its weights and finds its tap, whatever the tile.
   for (int64_t q = 1; q <= std::min(columns, machine.registers - 4); ++q)
     if (int64_t cost = columns / q * (q + 4) + (columns % q ? columns % q + 6 : 0); cost < least) {
       least = cost;
-      best.columns = q;
+      best.places = q;
     }
-  best.task = std::max<int64_t>(1, 64 / best.columns);
+  best.task = std::max<int64_t>(1, 64 / best.places);
   return best;
 }

@@ -22,7 +22,7 @@ struct WinogradKernel {
   int64_t cBlocks, c, lanes, height, width; ///< of x
   int64_t rows, columns;                    ///< of the result
   int64_t tilesDown, tilesAcross;
-  Tiles t;
+  WinogradTiles t;
   Memory inputs,
       products; ///< points x (blocks x tiles x lanes and a line, so that points do not collide in the cache)
 
@@ -148,13 +148,13 @@ void WinogradKernel::product(Value f, Value point, Value slot, int64_t tiles) {
 }
 
 void WinogradKernel::multiply(Value f, Value count) {
-  int64_t p = m.points * m.points, rest = t.rows;
+  int64_t p = m.points * m.points, rest = t.rest;
   g.each(0, p, 1, [&](Value point) {
     // What is left in smaller steps, if there are any; the last may compute more than there is, into memory
     // that nobody reads.
-    Value whole = rest < t.columns ? g.mul(g.div(count, t.columns), t.columns) : count;
-    g.each(g.index(0), whole, t.columns, [&](Value slot) { product(f, point, slot, t.columns); });
-    if (rest < t.columns)
+    Value whole = rest < t.tiles ? g.mul(g.div(count, t.tiles), t.tiles) : count;
+    g.each(g.index(0), whole, t.tiles, [&](Value slot) { product(f, point, slot, t.tiles); });
+    if (rest < t.tiles)
       g.each(whole, count, rest, [&](Value slot) { product(f, point, slot, rest); });
   });
 }
@@ -206,15 +206,15 @@ void WinogradKernel::transformOutput(Value tile, Value slot, Value f) {
   });
 }
 
-LogicalResult packed::lowerWinograd(RewriterBase &rewriter, PackedWinogradOp op, const Tiles &tiles,
+LogicalResult packed::lowerWinograd(RewriterBase &rewriter, PackedWinogradOp op, const WinogradTiles &tiles,
                                     std::string &why) {
   FailureOr<Output> output = Output::follow(rewriter, op, why, /*byTiles=*/true);
   if (failed(output))
     return failure();
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape(), in = typeOf(op.getX()).getShape();
-  Tiles t = tiles;
-  if (t.columns < 1 || t.rows < 1 || t.blocks < 1 || t.task < 1 || t.split < 1 ||
-      w[0] % (t.blocks * t.split) || t.task % t.rows || t.task % t.columns) {
+  WinogradTiles t = tiles;
+  if (t.tiles < 1 || t.rest < 1 || t.blocks < 1 || t.task < 1 || t.parts < 1 || w[0] % (t.blocks * t.parts) ||
+      t.task % t.rest || t.task % t.tiles) {
     why = "expected tiles of at least 1, blocks and parts that divide those of the weights, and tasks of "
           "whole tiles";
     return failure();
@@ -247,8 +247,8 @@ LogicalResult packed::lowerWinograd(RewriterBase &rewriter, PackedWinogradOp op,
   output->begin(g, batch);
   Value all = g.mul(batch, k.tilesDown * k.tilesAcross);
   Value parts = g.b.createOrFold<arith::CeilDivUIOp>(g.loc, all, g.index(t.task));
-  int64_t perPart = w[0] / t.split;
-  g.tasks({rewriter.getIndexAttr(t.split), getAsOpFoldResult(parts)}, [&](ValueRange ids) {
+  int64_t perPart = w[0] / t.parts;
+  g.tasks({rewriter.getIndexAttr(t.parts), getAsOpFoldResult(parts)}, [&](ValueRange ids) {
     k.inputs = allocate(g, {points, k.cBlocks * t.task * k.c + k.lanes}, element);
     k.products = allocate(g, {points, t.blocks * t.task * k.lanes + k.lanes}, element);
     Value first = g.mul(ids[1], t.task), count = g.min(g.sub(all, first), g.index(t.task));
@@ -273,7 +273,8 @@ LogicalResult packed::lowerWinograd(RewriterBase &rewriter, PackedWinogradOp op,
   return success();
 }
 
-Tiles packed::chooseWinograd(PackedWinogradOp op, const Machine &machine, int64_t blocks, int64_t columns) {
+WinogradTiles packed::chooseWinograd(PackedWinogradOp op, const Machine &machine, int64_t blocks,
+                                     int64_t tiles) {
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape(), y = typeOf(op.getY()).getShape();
   int64_t tile = op.getTile(), points = w[1], rows = y[2], columnsOfPlane = y[3];
   if (PackedPoolOp pool = findPool(op)) {
@@ -281,31 +282,31 @@ Tiles packed::chooseWinograd(PackedWinogradOp op, const Machine &machine, int64_
     columnsOfPlane = typeOf(pool.getY()).getDimSize(3) * pool.getKernel()[1];
   }
   int64_t plane = ceilDiv(rows, tile) * ceilDiv(columnsOfPlane, tile);
-  Tiles t;
+  WinogradTiles t;
   t.blocks = blocks ? blocks : w[0] % 2 ? 1 : 2;
   int64_t most = (machine.registers - t.blocks - 1) / t.blocks;
   // Tiles that divide a plane leave nothing over at any batch.
-  t.columns = 1;
+  t.tiles = 1;
   for (int64_t q = most; q >= most / 2 && q > 1; --q)
     if (plane % q == 0) {
-      t.columns = q;
+      t.tiles = q;
       break;
     }
-  if (t.columns == 1)
-    t.columns = most >= 14 ? 14 : most >= 12 ? 12 : most >= 8 ? 8 : std::max<int64_t>(most, 1);
-  if (plane < t.columns)
-    t.columns = most >= 12 ? 12 : t.columns;
-  if (columns)
-    t.columns = columns;
-  t.rows = t.columns % 4 == 0 ? 4 : t.columns % 2 == 0 ? 2 : 1;
+  if (t.tiles == 1)
+    t.tiles = most >= 14 ? 14 : most >= 12 ? 12 : most >= 8 ? 8 : std::max<int64_t>(most, 1);
+  if (plane < t.tiles)
+    t.tiles = most >= 12 ? 12 : t.tiles;
+  if (tiles)
+    t.tiles = tiles;
+  t.rest = t.tiles % 4 == 0 ? 4 : t.tiles % 2 == 0 ? 2 : 1;
   t.unroll = 4;
   // The transformed tiles of a task take half of the second cache; more when weights come from further away,
   // so that they come less often.
   int64_t weights = 4 * w[0] * w[1] * w[2] * w[3],
           room = weights > 4 * machine.l2 ? machine.l2 * 3 / 4 : machine.l2 / 2;
-  int64_t fit = std::max<int64_t>(1, room / (points * w[2] * 4) / t.columns);
+  int64_t fit = std::max<int64_t>(1, room / (points * w[2] * 4) / t.tiles);
   // Of the sizes that fit, the one with which two threads finish first.
-  int64_t units = ceilDiv(plane, t.columns), least = INT64_MAX, best = 1;
+  int64_t units = ceilDiv(plane, t.tiles), least = INT64_MAX, best = 1;
   for (int64_t k = 1; k <= std::min(fit, units); ++k)
     if (int64_t load = ceilDiv(ceilDiv(units, k), 2) * k; load <= least) {
       least = load;
@@ -313,8 +314,8 @@ Tiles packed::chooseWinograd(PackedWinogradOp op, const Machine &machine, int64_
     }
   if (units == 1)
     best = std::min<int64_t>(fit, 4);
-  t.task = best * t.columns;
+  t.task = best * t.tiles;
   // A small plane has too few tasks for two threads: its channels are shared out.
-  t.split = plane <= t.task && w[0] % (2 * t.blocks) == 0 ? 2 : 1;
+  t.parts = plane <= t.task && w[0] % (2 * t.blocks) == 0 ? 2 : 1;
   return t;
 }
