@@ -27,7 +27,7 @@ def run_node(proto, values, opset, launches):
     unique = {v.name: v for v in values}.values()
     feeds = [v for v in unique if v.source != "const"]
     inputs = [helper.make_tensor_value_info(v.name, nets.TYPES[v.kind][0], [None] * v.rank) for v in feeds]
-    outputs = [helper.make_empty_tensor_value_info(name) for name in proto.output]
+    outputs = [helper.make_empty_tensor_value_info(name) for name in proto.output if name]
     constants = [numpy_helper.from_array(v.arrays[0], v.name) for v in unique if v.source == "const"]
     try:
         made = session(nets.make_model([proto], inputs, outputs, constants, opset))

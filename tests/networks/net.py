@@ -22,6 +22,8 @@ TYPES = {"f32": (TensorProto.FLOAT, np.float32), "f64": (TensorProto.DOUBLE, np.
 OF_ONNX = {code: name for name, (code, _) in TYPES.items()}
 FLOATS, INTS = ("f32", "f64", "f16"), ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64")
 MAX_ELEMENTS = 12000
+# The versions of the other domains.
+VERSIONS = {"com.microsoft": 1, "ai.onnx.ml": 3}
 
 
 class Reject(Exception):
@@ -224,10 +226,11 @@ class Net:
         return self.find(fits, new, 0.5)
 
     # -- nodes ----------------------------------------------------------------------------------------------------------------------
-    def node(self, op, inputs, outputs=1, exact=False, known=None, domain="", captured=(), extremes=False, **attributes):
-        """Adds a node and returns its outputs (one, or a list). `captured`: values that its graphs use. Inputs may be None."""
+    def node(self, op, inputs, outputs=1, exact=False, known=None, domain="", captured=(), extremes=False, left_out=(), **attributes):
+        """Adds a node and returns its outputs (one, or a list). `captured`: values that its graphs use. Inputs may be None.
+        `left_out`: positions of outputs without a name."""
         attributes = {k: v for k, v in attributes.items() if v is not None}
-        names = [self.name("v") for _ in range(outputs)]
+        names = ["" if i in left_out else self.name("v") for i in range(outputs)]
         proto = helper.make_node(op, [i.name if i else "" for i in inputs], names, name=self.name("n_" + op + "_"), domain=domain, **attributes)
         given = [i for i in [*inputs, *captured] if i is not None]
         if op in limits.NOT_ON_NOTHING and not all(a.size for i in given for a in i.arrays):
@@ -236,6 +239,7 @@ class Net:
         if isinstance(results, str):
             raise Reject(results)
         made = []
+        names = [name for name in names if name]
         for position, name in enumerate(names):
             arrays = [r[position] for r in results]
             if max(a.size for a in arrays) > MAX_ELEMENTS:
@@ -307,4 +311,6 @@ def names_in(node):
 
 def make_model(nodes, inputs, outputs, constants, opset, name="net"):
     graph = helper.make_graph(nodes, name, inputs, outputs, constants)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10 if opset > 20 else 8)
+    imports = [helper.make_opsetid("", opset)]
+    imports += [helper.make_opsetid(domain, VERSIONS[domain]) for domain in sorted({node.domain for node in nodes} - {""})]
+    return helper.make_model(graph, opset_imports=imports, ir_version=10 if opset > 20 else 8)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Attention and what belongs to it: rotations of positions, attention without softmax.
+#include "tessera/frontends/onnx/Heads.h"
 #include "tessera/frontends/onnx/Importer.h"
 
 using namespace tessera;
@@ -7,8 +8,7 @@ using namespace tessera::onnximport;
 using llvm::APFloat;
 using nn::BinaryKind;
 
-// (B, S, H * D) → (B, H, S, D).
-static Value toHeads(NodeContext &c, Value x, int64_t heads) {
+Value onnximport::toHeads(NodeContext &c, Value x, int64_t heads) {
   int64_t hidden = c.dim(x, 2);
   if (!c.needStatic(x, 2, "the size of a head"))
     return {};
@@ -16,8 +16,7 @@ static Value toHeads(NodeContext &c, Value x, int64_t heads) {
     return c.fail("the number of heads does not divide the last dimension"), Value();
   return c.transpose(c.reshape(x, {c.ext(x, 0), c.ext(x, 1), Ext(heads), Ext(hidden / heads)}), {0, 2, 1, 3});
 }
-// And back.
-static Value fromHeads(NodeContext &c, Value x) {
+Value onnximport::fromHeads(NodeContext &c, Value x) {
   Value y = c.transpose(x, {0, 2, 1, 3});
   return y ? c.collapse(y, 2, 4) : Value();
 }
@@ -152,6 +151,21 @@ static void attention(NodeContext &c) {
 // Rotations
 //===----------------------------------------------------------------------===//
 
+Value onnximport::rotate(NodeContext &c, Value x, Value cosine, Value sine, bool interleaved) {
+  int64_t size = c.dim(x, 3), half = c.dim(cosine, 3), rotated = 2 * half;
+  Value turning = c.slice(x, 3, 0, rotated),
+        rest = rotated < size ? c.slice(x, 3, rotated, size - rotated) : Value();
+  Value a = interleaved ? c.slice(turning, 3, 0, half, 2) : c.slice(turning, 3, 0, half);
+  Value b = interleaved ? c.slice(turning, 3, 1, half, 2) : c.slice(turning, 3, half, half);
+  Value real = c.sub(c.mul(cosine, a), c.mul(sine, b)), imaginary = c.add(c.mul(sine, a), c.mul(cosine, b));
+  Value y;
+  if (interleaved)
+    y = c.collapse(c.concat({c.unsqueeze(real, {4}), c.unsqueeze(imaginary, {4})}, 4), 3, 5);
+  else
+    y = c.concat({real, imaginary}, 3);
+  return rest ? c.concat({y, rest}, 3) : y;
+}
+
 static void rotaryEmbedding(NodeContext &c) {
   DataType type = c.type(0);
   Value x = c.v(0), cosines = c.v(1), sines = c.v(2);
@@ -188,19 +202,7 @@ static void rotaryEmbedding(NodeContext &c) {
     return c.unsqueeze(v, {2});
   };
   Value cosine = table(cosines), sine = table(sines);
-  Value turning = c.slice(x, 3, 0, rotated),
-        rest = rotated < size ? c.slice(x, 3, rotated, size - rotated) : Value();
-  bool interleaved = c.attrInt("interleaved", 0);
-  Value a = interleaved ? c.slice(turning, 3, 0, half, 2) : c.slice(turning, 3, 0, half);
-  Value b = interleaved ? c.slice(turning, 3, 1, half, 2) : c.slice(turning, 3, half, half);
-  Value real = c.sub(c.mul(cosine, a), c.mul(sine, b)), imaginary = c.add(c.mul(sine, a), c.mul(cosine, b));
-  Value y;
-  if (interleaved)
-    y = c.collapse(c.concat({c.unsqueeze(real, {4}), c.unsqueeze(imaginary, {4})}, 4), 3, 5);
-  else
-    y = c.concat({real, imaginary}, 3);
-  if (rest)
-    y = c.concat({y, rest}, 3);
+  Value y = c.bad ? Value() : rotate(c, x, cosine, sine, c.attrInt("interleaved", 0));
   c.set(0, flat ? c.reshape(y, original) : c.transpose(y, {0, 2, 1, 3}), type);
 }
 

@@ -208,13 +208,16 @@ private:
 };
 
 using Convert = void (*)(NodeContext &);
-/// An operator of the standard domain from opset `since` on, as one function converts it.
+/// An operator of a domain (the standard one is "") from opset `since` on, as one function converts it.
 struct OperatorEntry {
   const char *name;
   int64_t since, until;
   Convert convert;
+  const char *domain = "";
 };
 constexpr int64_t lastOpset = 27;
+/// ONNX Runtime's own operators; its domain has one version.
+inline constexpr const char *microsoft = "com.microsoft";
 
 // One for each file of a family.
 ArrayRef<OperatorEntry> elementwiseOperators();
@@ -233,6 +236,9 @@ ArrayRef<OperatorEntry> lossOperators();
 ArrayRef<OperatorEntry> signalOperators();
 ArrayRef<OperatorEntry> controlOperators();
 ArrayRef<OperatorEntry> selectionOperators();
+ArrayRef<OperatorEntry> contribOperators();
+ArrayRef<OperatorEntry> contribQuantOperators();
+ArrayRef<OperatorEntry> contribAttentionOperators();
 
 /// Computes the node's outputs from known elements. False when it does not know the operator, or not for
 /// these.

@@ -2,6 +2,7 @@
 // Products of matrices and convolutions, also those of integers: these are widened to i32 and their zero
 // points taken off before.
 #include "tessera/frontends/onnx/Importer.h"
+#include "tessera/frontends/onnx/Products.h"
 #include "tessera/frontends/onnx/Window.h"
 
 using namespace tessera;
@@ -11,8 +12,7 @@ using namespace tessera::onnximport;
 // Matrices
 //===----------------------------------------------------------------------===//
 
-// Vectors become matrices for the product; their dimension does not appear in the result.
-static Value product(NodeContext &c, Value a, Value b) {
+Value onnximport::product(NodeContext &c, Value a, Value b) {
   if (!a || !b)
     return {};
   bool row = c.rank(a) == 1, column = c.rank(b) == 1;
@@ -49,12 +49,12 @@ static bool mustBroadcastTo(NodeContext &c, Value bias, Value y) {
   return true;
 }
 
-static void gemm(NodeContext &c) {
+Value onnximport::gemm(NodeContext &c) {
   DataType type = c.type(0);
   Value a = c.v(0), b = c.v(1);
   if (c.rank(a) != 2 || c.rank(b) != 2) {
     c.fail("expected matrices, but got " + Twine(c.rank(a)) + " and " + Twine(c.rank(b)) + " dimensions");
-    return;
+    return {};
   }
   Value y = c.matmul(a, b, c.attrInt("transA", 0), c.attrInt("transB", 0));
   double alpha = c.attrFloat("alpha", 1), beta = c.attrFloat("beta", 1);
@@ -69,11 +69,11 @@ static void gemm(NodeContext &c) {
       bias = c.broadcast(bias, c.exts(y));
     y = c.add(y, bias);
   }
-  c.set(0, y, type);
+  return y;
 }
+static void gemmOperator(NodeContext &c) { c.set(0, gemm(c), c.type(0)); }
 
-// An operand of integers as i32, without its zero point, which is one element or a vector along `axis`.
-static Value centred(NodeContext &c, unsigned operand, unsigned zero, int64_t axis) {
+Value onnximport::centred(NodeContext &c, unsigned operand, unsigned zero, int64_t axis) {
   Value x = c.castTo(c.v(operand), c.type(operand), DataType::I32);
   if (!c.has(zero) || !x)
     return x;
@@ -87,9 +87,8 @@ static void matMulInteger(NodeContext &c) {
   c.set(0, product(c, centred(c, 0, 2, -2), centred(c, 1, 3, -1)), DataType::I32);
 }
 
-// A tensor of i32 with the scales of its two factors, quantised for the result.
-static Value requantise(NodeContext &c, Value sums, unsigned scaleA, unsigned scaleB, unsigned scaleY,
-                        unsigned zeroY, int64_t axisB) {
+Value onnximport::requantise(NodeContext &c, Value sums, unsigned scaleA, unsigned scaleB, unsigned scaleY,
+                             unsigned zeroY, int64_t axisB) {
   auto scale = [&](unsigned i) {
     Value s = c.castTo(c.v(i), c.type(i), DataType::F32);
     return c.rank(s) == 1 && c.dim(s, 0) == 1 ? c.reshape(s, {}) : s;
@@ -250,7 +249,7 @@ static std::optional<Ints> kernelOf(NodeContext &c, Value x, Value w) {
   return kernel;
 }
 
-static Value convolve(NodeContext &c, Value x, Value w, Value bias) {
+Value onnximport::convolve(NodeContext &c, Value x, Value w, Value bias) {
   std::optional<Ints> kernel = kernelOf(c, x, w);
   std::optional<WindowAttrs> a = kernel ? windowAttrs(c, x, *kernel) : std::nullopt;
   if (!a)
@@ -368,7 +367,7 @@ static void causalConv(NodeContext &c) {
 ArrayRef<OperatorEntry> onnximport::contractOperators() {
   static const OperatorEntry entries[] = {
       {"MatMul", 1, lastOpset, matMul},
-      {"Gemm", 1, lastOpset, gemm},
+      {"Gemm", 1, lastOpset, gemmOperator},
       {"MatMulInteger", 10, lastOpset, matMulInteger},
       {"QLinearMatMul", 10, lastOpset, qLinearMatMul},
       {"Einsum", 12, lastOpset, einsum},

@@ -31,9 +31,9 @@ Importer::Importer(const ox::Model &model, const ImportOptions &options, MLIRCon
        {elementwiseOperators(), reduceOperators(), contractOperators(), poolOperators(), normOperators(),
         moveOperators(), shapeOperators(), indexOperators(), resampleOperators(), quantOperators(),
         sequenceOperators(), attentionOperators(), lossOperators(), signalOperators(), controlOperators(),
-        selectionOperators()})
+        selectionOperators(), contribOperators(), contribQuantOperators(), contribAttentionOperators()})
     for (const OperatorEntry &entry : family)
-      operators[entry.name].push_back(&entry);
+      operators[{entry.domain, entry.name}].push_back(&entry);
 }
 
 void Importer::problem(std::string text) {
@@ -280,7 +280,7 @@ void Importer::importNode(const Node &node, size_t index, Scope &scope) {
   c.out.resize(node.outputs.size());
   const ox::Function *function = model.function(node);
   const OperatorEntry *entry = nullptr;
-  auto it = node.domain.empty() ? operators.find(node.opType) : operators.end();
+  auto it = operators.find({node.domain, node.opType});
   if (it != operators.end())
     for (const OperatorEntry *candidate : it->second)
       if (opset >= candidate->since && std::min(opset, lastOpset) <= candidate->until)
@@ -297,9 +297,9 @@ void Importer::importNode(const Node &node, size_t index, Scope &scope) {
   } else if (!poisoned) {
     if (function)
       call(c, *function);
-    else if (opset > lastOpset)
+    else if (node.domain.empty() && opset > lastOpset)
       c.fail("opset " + Twine(opset) + " is newer than the newest that is supported, " + Twine(lastOpset));
-    else if (!evaluate(c) && !c.bad)
+    else if (!(node.domain.empty() && evaluate(c)) && !c.bad)
       entry->convert(c);
   }
   for (size_t i = 0; i < node.outputs.size(); ++i) {

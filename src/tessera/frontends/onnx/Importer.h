@@ -6,6 +6,7 @@
 #include "tessera/frontends/onnx/Context.h"
 #include "tessera/frontends/onnx/Import.h"
 
+#include <map>
 #include <set>
 #include <unordered_map>
 
@@ -78,8 +79,8 @@ private:
   Block *leaf = nullptr;
   Operation *lastConstant = nullptr;
   std::vector<std::pair<Value, std::string>> ports; // block arguments that are inputs
-  std::unordered_map<std::string, const OperatorEntry *> table;
-  std::unordered_map<std::string, std::vector<const OperatorEntry *>> operators;
+  /// By domain and name.
+  std::map<std::pair<std::string, std::string>, std::vector<const OperatorEntry *>> operators;
   std::vector<std::unique_ptr<::tessera::onnx::Tensor>> owned;
   DenseMap<Attribute, Value> constants;
   DenseMap<DimOf, Value> dims;

@@ -552,6 +552,7 @@ ArrayRef<OperatorEntry> onnximport::moveOperators() {
       {"DepthToSpace", 1, lastOpset, depthToSpace},
       {"SpaceToDepth", 1, lastOpset, spaceToDepth},
       {"Trilu", 14, lastOpset, trilu},
+      {"Trilu", 1, lastOpset, trilu, microsoft},
       {"ReverseSequence", 10, lastOpset, reverseSequence},
       {"CenterCropPad", 18, lastOpset, centerCropPad},
   };

@@ -146,7 +146,8 @@ ArrayRef<OperatorEntry> onnximport::normOperators() {
       {"BatchNormalization", 1, lastOpset, batchNorm},
       {"InstanceNormalization", 1, lastOpset, instanceNorm},
       {"GroupNormalization", 18, lastOpset, groupNorm},
-      {"LayerNormalization", 17, lastOpset, layerNorm<false>},
+      // ONNX Runtime takes it in older opsets, too.
+      {"LayerNormalization", 1, lastOpset, layerNorm<false>},
       {"RMSNormalization", 23, lastOpset, layerNorm<true>},
       {"LRN", 1, lastOpset, lrn},
       {"LpNormalization", 1, lastOpset, lpNorm},

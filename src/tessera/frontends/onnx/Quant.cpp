@@ -98,7 +98,9 @@ static void dynamicQuantize(NodeContext &c) {
 ArrayRef<OperatorEntry> onnximport::quantOperators() {
   static const OperatorEntry entries[] = {
       {"QuantizeLinear", 10, lastOpset, quantize},
+      {"QuantizeLinear", 1, lastOpset, quantize, microsoft},
       {"DequantizeLinear", 10, lastOpset, dequantize},
+      {"DequantizeLinear", 1, lastOpset, dequantize, microsoft},
       {"DynamicQuantizeLinear", 11, lastOpset, dynamicQuantize},
   };
   return entries;

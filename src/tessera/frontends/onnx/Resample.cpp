@@ -213,8 +213,8 @@ static void roiAlign(NodeContext &c) {
 ArrayRef<OperatorEntry> onnximport::resampleOperators() {
   static const OperatorEntry entries[] = {
       {"Resize", 10, lastOpset, resize},         {"Upsample", 7, 9, upsample},
-      {"GridSample", 16, lastOpset, gridSample}, {"AffineGrid", 20, lastOpset, affineGrid},
-      {"RoiAlign", 10, lastOpset, roiAlign},
+      {"GridSample", 16, lastOpset, gridSample}, {"GridSample", 1, lastOpset, gridSample, microsoft},
+      {"AffineGrid", 20, lastOpset, affineGrid}, {"RoiAlign", 10, lastOpset, roiAlign},
   };
   return entries;
 }
