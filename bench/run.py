@@ -9,7 +9,6 @@ bench/results/<date>-<host>.json, unless --only left some out (--nets records it
 """
 import argparse
 import datetime
-import importlib.util
 import json
 import os
 import platform
@@ -18,17 +17,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import measure
-
-
-def suites():
-    return sorted(d for d in os.listdir(HERE) if os.path.exists(os.path.join(HERE, d, "suite.py")))
-
-
-def load(name):
-    spec = importlib.util.spec_from_file_location(f"suite_{name}", os.path.join(HERE, name, "suite.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+import suites
 
 
 def results_path(date):
@@ -46,21 +35,9 @@ def results_path(date):
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1][7:], description=__doc__.split("\n\n")[0])
-    parser.add_argument("suite")
-    parser.add_argument("--json")
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--only", default="", help="cases whose name contains this")
-    parser.add_argument("--build", default=os.path.join(os.path.dirname(HERE), "build", "default"))
-    chosen = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
-    suite = load(chosen) if chosen in suites() else None
-    if suite and hasattr(suite, "add_options"):
-        suite.add_options(parser)
+    suite = suites.add_options(parser)
     options = parser.parse_args()
-    if options.suite not in suites():
-        sys.exit(f"error: unknown suite '{options.suite}'; there are: {', '.join(suites())}")
-    options.threads = [int(t) for t in options.threads.split(",")]
-    options.build = os.path.abspath(options.build)
+    suites.check(options)
 
     reports, failures = suite.reports(options)
     rows = [measure.row(options.suite, r) for r in reports]
