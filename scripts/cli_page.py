@@ -16,6 +16,7 @@ beside their destination and renamed, so an error or an interrupt leaves nothing
 | variable | meaning |
 |---|---|
 | `TESSERA_CACHE` | folder for what `run X.tsr` installs; default: `$XDG_CACHE_HOME/tessera` or `~/.cache/tessera` |
+| `TESSERA_STORE` | MiB that compiled kernels may take in the folder `kernels` of the cache, where later installations find them; default 512; 0: none are kept |
 | `TESSERA_DATA` | folder of the data sets `mnist` and `cifar10`, for `eval --data` without a folder |
 | `TESSERA_MEMORY` | most address space of a compilation, e.g. `4G`; default 16 GiB |
 | `TESSERA_TIME_LIMIT` | most seconds of processor time for reading a file (default 300), and for installing a program (default: no limit); 0: no limit |

@@ -2,6 +2,7 @@
 // `run` of a portable object: installs it into the user's cache, once for each machine and content, and hands
 // over to the LLVM-free half. `--target oracle` interprets it instead.
 #include "Commands.h"
+#include "KernelStore.h"
 #include "Oracle.h"
 
 #include "tessera/base/CachePath.h"
@@ -39,6 +40,9 @@ static int installCached(const std::string &in, const CacheEntry &cached, const 
     return fail(opened.message());
   if (Module::loadCached(cached).ok())
     return 0;
+  Result<Store *> store = openKernelStore();
+  if (!store.ok())
+    return fail(store.status().message());
   // The folder was made before the child is confined: what is not there cannot be named to the kernel.
   return supervise(mayWrite({cacheFolder()}), [&] {
     umask(0077);
@@ -53,6 +57,7 @@ static int installCached(const std::string &in, const CacheEntry &cached, const 
     }
     InstallOptions options;
     options.target = target;
+    options.target.store = *store;
     options.cacheKey = cached.key;
     FailureOr<Installed> installed = failure();
     {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // compile, install and explain.
 #include "Commands.h"
+#include "KernelStore.h"
 
 #include "InstallTuned.h"
 #include "Tune.h"
@@ -203,15 +204,20 @@ static int runInstall(InstallArgs &args) {
   std::string cache = hasGoal || args.options.portfolio || args.budgets ? cacheFolder() : "";
   if (!cache.empty())
     (void)openCacheFolder(); // its user reports what is wrong with it
+  Result<Store *> store = openKernelStore();
+  if (!store.ok())
+    return fail(store.status().message());
+  args.options.target.store = *store;
+  const std::string kernels = (*store)->folder();
   if (args.goal.loss || args.goal.minQuality) {
     if (args.in.size() > 1 || !args.names.empty() || args.options.stopAfter)
       return fail("--loss and --min-quality take one portable object, without --as and --stop-after");
-    return supervise(mayWrite({args.out, cache}), [&] {
+    return supervise(mayWrite({args.out, cache, kernels}), [&] {
       Status status = installTuned(args.in.front(), args.out, args.options, args.goal, args.sharing);
       return status.ok() ? 0 : fail(status.message());
     });
   }
-  return supervise(mayWrite({args.out, args.options.dumpDir, cache}), [&] {
+  return supervise(mayWrite({args.out, args.options.dumpDir, cache, kernels}), [&] {
     if (!args.options.cacheKey.empty())
       umask(0077); // Entries of the cache that others may write are not taken.
     Session session;

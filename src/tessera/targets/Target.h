@@ -14,6 +14,8 @@
 
 namespace tessera {
 
+class Store;
+
 struct TargetInfo {
   std::string name, summary;
   /// For the default of cost(): operations and bytes of memory a second, and seconds of a launch of nothing.
@@ -33,6 +35,7 @@ struct TargetOptions {
   std::string machine; ///< what stands behind the colon of `--target name:machine`; may be empty
   bool strict = false; ///< no contraction: bit for bit what the oracle says, up to reductions
   Checks checks = Checks::Data;
+  Store *store = nullptr; ///< where code is kept that is the same in other programs; null: nowhere
 };
 
 /// What a program says of the machine that its host code is made for, so that another one refuses it.

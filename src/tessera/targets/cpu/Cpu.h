@@ -85,7 +85,8 @@ void lowerViews(ModuleOp kernels);
 LogicalResult lowerToLLVM(ModuleOp kernels);
 
 /// The LLVM dialect → optimised machine code, linked into one ELF image that needs nothing from outside.
-FailureOr<TargetCode> emitImage(ModuleOp kernels, const Machine &machine);
+/// Kernels that the store has are taken from it, others are kept there; it may be null.
+FailureOr<TargetCode> emitImage(ModuleOp kernels, const Machine &machine, Store *store);
 
 /// Marks an argument that is a scalar in memory: its slot holds a pointer to it.
 inline constexpr llvm::StringLiteral indirectAttr = "tessera.indirect";

@@ -120,7 +120,7 @@ public:
   }
 
   FailureOr<TargetCode> emit(ModuleOp module, const TargetOptions &options) const override {
-    return cpu::emitImage(module, cpu::getMachine(options));
+    return cpu::emitImage(module, cpu::getMachine(options), options.store);
   }
 
 private:
