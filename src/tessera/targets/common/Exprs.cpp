@@ -2,7 +2,7 @@
 // See Exprs.h.
 #include "tessera/targets/common/Exprs.h"
 
-#include "tessera/ir/nn/Nn.h"
+#include "tessera/ir/nn/NnExtents.h"
 #include "tessera/transforms/nn/graph/Rewrites.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -153,8 +153,17 @@ std::optional<Expr> Env::translateDim(mlir::Value v, int64_t d) {
   }
   // A layer that its target keeps as it is.
   if (isa<nn::NnOp>(def)) {
-    auto source = nn::sourceOfExtent(def, d);
-    return source ? translateDim(source->first, source->second) : std::nullopt;
+    if (auto source = nn::sourceOfExtent(def, d))
+      return translateDim(source->first, source->second);
+    std::optional<nn::ExtentRule> rule = nn::ruleOfExtent(def, d);
+    std::optional<Expr> extent = rule ? translateDim(rule->operand, rule->dim) : std::nullopt;
+    if (!extent)
+      return std::nullopt;
+    auto plus = [&](Expr e, int64_t n) { return n ? program.binary("add", e, program.constant(n)) : e; };
+    if (rule->divisor == 1)
+      return plus(*extent, rule->add + rule->offset);
+    return plus(program.binary("floordiv", plus(*extent, rule->add), program.constant(rule->divisor)),
+                rule->offset);
   }
   if (auto dps = dyn_cast<DestinationStyleOpInterface>(def))
     return translateDim(dps.getTiedOpOperand(cast<OpResult>(v))->get(), d);

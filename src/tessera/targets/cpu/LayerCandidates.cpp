@@ -136,7 +136,8 @@ SmallVector<Form> Layer::forms(bool strict) const {
 
 SmallVector<SmallVector<Candidate>> cpu::candidatesFor(Operation *layer, Operation *prepared,
                                                        const Figures &figures, bool strict) {
-  if (!isPacked(prepared))
+  // What is best for open planes depends on what they will be.
+  if (!isPacked(prepared) || packed::hasOpenPlanes(prepared))
     return {};
   Layer way(layer, prepared, figures, strict);
   SmallVector<SmallVector<Candidate>> all;

@@ -38,12 +38,18 @@ static bool isNarrow(Operation &op) {
          getElementTypeOrSelf(op.getOperand(0)) != getElementTypeOrSelf(op.getResult(0));
 }
 
+// So do layers whose planes are open.
+static bool overlaps(Operation &op) {
+  return isNarrow(op) ||
+         (isa<cpu::PackedConvOp, cpu::PackedDepthwiseOp>(op) && cpu::packed::hasOpenPlanes(&op));
+}
+
 // The leaf has nothing that goes over its result twice, as sums over rows do.
 static bool isOnePass(dfg::NodeOp node) {
   return llvm::all_of(node.getBodyBlock()->without_terminator(), [](Operation &op) {
     if (auto generic = dyn_cast<linalg::GenericOp>(op))
       return isElementwise(generic);
-    return (nn::isPacked(&op) && !isNarrow(op)) || isa<tensor::EmptyOp, tensor::DimOp, tensor::CastOp>(op) ||
+    return (nn::isPacked(&op) && !overlaps(op)) || isa<tensor::EmptyOp, tensor::DimOp, tensor::CastOp>(op) ||
            isa<arith::ArithDialect>(op.getDialect());
   });
 }

@@ -171,8 +171,9 @@ private:
   void writeLayer(Operation *layer);
   /// Somebody reads what it gives; layers read through a crop.
   bool isRead(Operation *layer) const {
-    return llvm::any_of(layer->getUsers(),
-                        [&](Operation *user) { return !isa<cpu::CropOp>(layer) || !gone.contains(user); });
+    return llvm::any_of(layer->getUsers(), [&](Operation *user) {
+      return !isa<cpu::CropOp>(layer) || !(gone.contains(user) || isa<tensor::DimOp>(user));
+    });
   }
 
   Writer &out;

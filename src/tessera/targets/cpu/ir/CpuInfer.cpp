@@ -6,12 +6,13 @@
 using namespace tessera;
 using namespace tessera::cpu;
 
-// N x C1 x H x W x c, all static but N.
+// N x C1 x H x W x c; channels are static.
 static LogicalResult checkBlocked(Where where, Value x) {
   ArrayRef<int64_t> shape = shapeOf(x);
-  if (shape.size() == 5 && llvm::none_of(shape.drop_front(), ShapedType::isDynamic))
+  if (shape.size() == 5 && !ShapedType::isDynamic(shape[1]) && !ShapedType::isDynamic(shape[4]))
     return success();
-  return where.emitError("expected 'x' of shape N x C1 x H x W x c, static but for N, but got ", x.getType());
+  return where.emitError("expected 'x' of shape N x C1 x H x W x c with static channels, but got ",
+                         x.getType());
 }
 
 // What sums of products of narrow elements are collected in.
@@ -49,7 +50,7 @@ static FailureOr<SmallVector<int64_t>> placesOf(Where where, ArrayRef<int64_t> x
   SmallVector<int64_t> places;
   for (auto [extent, window] : llvm::zip(x.slice(2, 2), makeWindows(kernel, strides, pads, dilations))) {
     places.push_back(window.places(extent));
-    if (places.back() < 1)
+    if (!ShapedType::isDynamic(extent) && places.back() < 1)
       return where.emitError("expected a window that fits, but got ", window.span(), " elements over ",
                              extent + window.low + window.high);
   }
@@ -62,10 +63,9 @@ NN_INFER(PackOp) {
     return failure();
   ArrayRef<int64_t> x = shapeOf(a.getX());
   int64_t block = a.getBlock();
-  if (llvm::any_of(x.drop_front(), ShapedType::isDynamic) || block < 1)
-    return where.emitError(
-        "expected 'x' static but for its first extent and blocks of at least 1 channel, but got ",
-        a.getX().getType(), " and ", block);
+  if (ShapedType::isDynamic(x[1]) || block < 1)
+    return where.emitError("expected 'x' with static channels and blocks of at least 1 channel, but got ",
+                           a.getX().getType(), " and ", block);
   results.push_back(
       RankedTensorType::get({x[0], (x[1] + block - 1) / block, x[2], x[3], block}, elementOf(a.getX())));
   return success();
@@ -89,9 +89,13 @@ static LogicalResult inferBorder(Where where, Value x, ArrayRef<int64_t> pads, i
   if (failed(checkBlocked(where, x)) || failed(checkList(where, pads, "pads", 4, 0)))
     return failure();
   SmallVector<int64_t> shape(shapeOf(x));
-  shape[2] += sign * (pads[0] + pads[2]);
-  shape[3] += sign * (pads[1] + pads[3]);
-  if (shape[2] < 1 || shape[3] < 1)
+  bool isEmpty = false;
+  for (int64_t d : {0, 1})
+    if (int64_t &extent = shape[2 + d]; !ShapedType::isDynamic(extent)) {
+      extent += sign * (pads[d] + pads[d + 2]);
+      isEmpty |= extent < 1;
+    }
+  if (isEmpty)
     return where.emitError("expected something left of ", x.getType(), ", but got ", shape[2], " x ",
                            shape[3]);
   results.push_back(RankedTensorType::get(shape, elementOf(x)));
@@ -173,7 +177,8 @@ NN_INFER(PackedSparseOp) {
 }
 int64_t PackedSparseOp::getFlops() {
   ArrayRef<int64_t> y = shapeOf(getY());
-  int64_t places = std::max<int64_t>(1, y[0]) * (y.size() == 5 ? y[2] * y[3] : 1);
+  auto known = [](int64_t extent) { return std::max<int64_t>(1, extent); };
+  int64_t places = known(y[0]) * (y.size() == 5 ? known(y[2]) * known(y[3]) : 1);
   return 2 * places * countElements(getValues().getType());
 }
 
@@ -200,8 +205,11 @@ NN_INFER(PackedWinogradOp) {
 }
 // What the convolution would take without the trick, so that rates can be compared.
 int64_t PackedWinogradOp::getFlops() {
-  int64_t window = shapeOf(getX())[2] - shapeOf(getY())[2] + 1;
-  return 2 * countElements(getY().getType()) * shapeOf(getW())[2] * window * window;
+  return 2 * countElements(getY().getType()) * shapeOf(getW())[2] * getWindow() * getWindow();
+}
+// Windows of 3 and 5 differ by the points they take.
+int64_t PackedWinogradOp::getWindow() {
+  return shapeOf(getW())[1] == int64_t((getTile() + 4) * (getTile() + 4)) ? 5 : 3;
 }
 
 NN_INFER(PackedDepthwiseOp) {

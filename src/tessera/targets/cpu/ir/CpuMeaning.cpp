@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What layers on blocked activations mean, as their definitions say: for the oracle, which finds it through
 // the dialect.
+#include "tessera/ir/nn/NnExtents.h"
 #include "tessera/oracle/Meaning.h"
 #include "tessera/oracle/nn/Fold.h"
 #include "tessera/oracle/nn/Nn.h"
@@ -99,16 +100,20 @@ static double biasOf(const Elements *bias, int64_t block, int64_t lane) {
   return bias ? numberAt(*bias, block * bias->shape[1] + lane) : 0;
 }
 
-// The result's shape, extent 0 from x.
-static Shape resultShape(Type type, const Elements &x) {
-  Shape shape(cast<RankedTensorType>(type).getShape());
+// The result's shape; open extents come from x.
+static Shape resultShape(Operation *op, const Elements &x) {
+  Shape shape(cast<RankedTensorType>(op->getResult(0).getType()).getShape());
   shape[0] = x.shape[0];
+  for (int64_t d = 2; d < int64_t(shape.size()); ++d)
+    if (ShapedType::isDynamic(shape[d]))
+      if (std::optional<nn::ExtentRule> rule = nn::ruleOfExtent(op, d))
+        shape[d] = std::max<int64_t>(0, rule->apply(x.shape[rule->dim]));
   return shape;
 }
 
 static LogicalResult runConv(Call &call, PackedConvOp op) {
   const Elements &x = call[op.getX()], &w = call[op.getW()], *bias = call.find(op.getBias());
-  Elements *y = call.make(resultShape(op.getY().getType(), x));
+  Elements *y = call.make(resultShape(op, x));
   if (!y)
     return failure();
   std::vector<double> xs = numbers<double>(x, isByte(x)), ws = numbers<double>(w);
@@ -139,7 +144,7 @@ static LogicalResult runSparse(Call &call, PackedSparseOp op) {
   const Elements &x = call[op.getX()], &values = call[op.getValues()], *bias = call.find(op.getBias());
   std::vector<double> taps = numbers<double>(call[op.getTaps()]),
                       starts = numbers<double>(call[op.getStarts()]);
-  Elements *y = call.make(resultShape(op.getY().getType(), x));
+  Elements *y = call.make(resultShape(op, x));
   if (!y)
     return failure();
   // A matrix is planes of one place each.
@@ -172,7 +177,7 @@ static LogicalResult runSparse(Call &call, PackedSparseOp op) {
 
 static LogicalResult runDepthwise(Call &call, PackedDepthwiseOp op) {
   const Elements &x = call[op.getX()], &w = call[op.getW()], *bias = call.find(op.getBias());
-  Elements *y = call.make(resultShape(op.getY().getType(), x));
+  Elements *y = call.make(resultShape(op, x));
   if (!y)
     return failure();
   Blocks from(x.shape), to(y->shape);
@@ -235,13 +240,13 @@ static std::vector<double> sandwich(const std::vector<double> &m, const std::vec
 
 static LogicalResult runWinograd(Call &call, PackedWinogradOp op) {
   const Elements &x = call[op.getX()], &w = call[op.getW()], *bias = call.find(op.getBias());
-  Elements *y = call.make(resultShape(op.getY().getType(), x));
+  Elements *y = call.make(resultShape(op, x));
   if (!y)
     return failure();
   std::vector<double> ws = numbers<double>(w);
   Blocks from(x.shape), to(y->shape);
-  int64_t tile = op.getTile(), t = tile + x.shape[2] - y->shape[2], channels = w.shape[2], rows = y->shape[2],
-          columns = y->shape[3];
+  int64_t tile = op.getTile(), t = tile + int64_t(op.getWindow()) - 1, channels = w.shape[2],
+          rows = y->shape[2], columns = y->shape[3];
   for (int64_t n = 0; n < x.shape[0]; ++n)
     for (int64_t top = 0; top < rows; top += tile)
       for (int64_t left = 0; left < columns; left += tile) {
@@ -288,7 +293,7 @@ static LogicalResult runMatmul(Call &call, PackedMatmulOp op) {
 
 static LogicalResult runPool(Call &call, PackedPoolOp op) {
   const Elements &x = call[op.getX()];
-  Elements *y = call.make(resultShape(op.getY().getType(), x));
+  Elements *y = call.make(resultShape(op, x));
   if (!y)
     return failure();
   Blocks from(x.shape), to(y->shape);

@@ -27,7 +27,7 @@ class Cpu_Op<string mnemonic, string opClass, list<Trait> traits = [], string de
 // what broadcasts along everything but channels has the shape C1 x 1 x 1 x c.
 // Windows never leave their operand: the border that a layer pads with is part of the operand, made by cpu.halo in the node that computes the
 // operand (where it costs a few stores) and taken off by cpu.crop where another consumer does not want it (an offset, not a copy: the crop belongs into
-// the consumer's node). All extents but N are static. In a node, a packed operation, the elementwise operations behind it and an cpu.halo at their end
+// the consumer's node). Channels are static; N, H and W may be open. In a node, a packed operation, the elementwise operations behind it and an cpu.halo at their end
 // become one pass over the result.
 
 def Cpu_PackOp : Cpu_Op<"pack", "Injective", [], Nn_Packed> {
@@ -95,7 +95,10 @@ def Cpu_PackedSparseOp : Cpu_Op<"packed_sparse", "Complex", [], !strconcat(Nn_Ow
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-def Cpu_PackedWinogradOp : Cpu_Op<"packed_winograd", "Complex", [], !strconcat(Nn_OwnFlops, Nn_Packed)> {
+def Cpu_PackedWinogradOp : Cpu_Op<"packed_winograd", "Complex", [], !strconcat(Nn_OwnFlops, Nn_Packed, [{
+  /// Rows, and columns, of the window: 3 or 5.
+  int64_t getWindow();
+}])> {
   let summary = "convolution with a 3x3 or 5x5 window and stride 1 by Winograd's F(tile, window)";
   let description = [{
     x and y as in cpu.packed_conv; w: F1 x T*T x (C1 * c) x F0 with T = tile + window - 1, which says what the window is: the weights g of each pair of

@@ -48,8 +48,7 @@ SmallVector<Algorithm> cpu::algorithmsFor(ConvOp op, const LayoutOptions &option
   case ConvKind::Winograd: {
     // With few places the larger tile's weights, four times as many as the window's, cost more to read than
     // it saves.
-    ArrayRef<int64_t> y = typeOf(op.getY()).getShape();
-    if (y[2] * y[3] >= 64)
+    if (placesOf(op.getY()) >= 64)
       return {Algorithm::Winograd4, Algorithm::Winograd2, Algorithm::Direct};
     return {Algorithm::Winograd2, Algorithm::Winograd4, Algorithm::Direct};
   }

@@ -19,8 +19,16 @@ bool cpu::isActivation(Value v) {
   auto isKnown = [](Type t) {
     return t.isF32() || t.isBF16() || t.isF16() || t.isInteger(8) || t.isInteger(32);
   };
-  return type && type.getRank() == 4 && isKnown(type.getElementType()) &&
-         llvm::none_of(type.getShape().drop_front(), ShapedType::isDynamic) && !elementsOf(v);
+  return type && type.getRank() == 4 && isKnown(type.getElementType()) && !type.isDynamicDim(1) &&
+         (type.getElementType().isF32() || !hasOpenPlane(v)) && !elementsOf(v);
+}
+
+bool cpu::hasOpenPlane(Value v) { return typeOf(v).isDynamicDim(2) || typeOf(v).isDynamicDim(3); }
+
+int64_t cpu::placesOf(Value v) {
+  constexpr int64_t likely = 28;
+  auto extent = [&](unsigned d) { return typeOf(v).isDynamicDim(d) ? likely : typeOf(v).getDimSize(d); };
+  return extent(2) * extent(3);
 }
 
 /// So many weights are in no cache of one core when their layer starts.
@@ -33,7 +41,7 @@ ConvKind cpu::classifyConv(ConvOp op, const LayoutOptions &options) {
   bool narrow = !isF32(op.getX());
   if (narrow && !narrowOf(op, options))
     return ConvKind::None;
-  ArrayRef<int64_t> w = typeOf(op.getW()).getShape(), y = typeOf(op.getY()).getShape();
+  ArrayRef<int64_t> w = typeOf(op.getW()).getShape();
   int64_t groups = op.getGroups(), channels = w[1] * groups;
   // Narrow ones are summed in f32, which is exact up to 2^24.
   if (groups > 1 && w[1] == 1 && w[0] == channels)
@@ -49,7 +57,7 @@ ConvKind cpu::classifyConv(ConvOp op, const LayoutOptions &options) {
   };
   // Transforms cost as much as they save when there are few channels to share them, or few tiles for the
   // products.
-  bool large = y[2] * y[3] >= 16 && w[0] >= 2 * options.lanes && w[1] >= 2 * options.lanes;
+  bool large = placesOf(op.getY()) >= 16 && w[0] >= 2 * options.lanes && w[1] >= 2 * options.lanes;
   // The author may have chosen.
   Knob::Structure chosen = knobOf(op).structure;
   if (chosen == Knob::Structure::Winograd)
@@ -114,6 +122,8 @@ bool cpu::isPackedPool(Operation *op) {
     return false;
   if (pool.getKind() != ReduceKind::max && pool.getKind() != ReduceKind::mean &&
       pool.getKind() != ReduceKind::min && pool.getKind() != ReduceKind::sum)
+    return false;
+  if (pool.getCeil() && hasOpenPlane(pool.getX()) && pool.getStrides() != ArrayRef<int64_t>({1, 1}))
     return false;
   for (unsigned d : {0u, 1u}) {
     int64_t span = pool.getDilations()[d] * (pool.getKernel()[d] - 1) + 1;
@@ -238,7 +248,7 @@ bool Layouts::fits(const Class &c, int64_t block) const {
 double Layouts::convCost(ConvOp op, int64_t from, int64_t to) const {
   ConvKind kind = classifyConv(op, options);
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape(), y = typeOf(op.getY()).getShape();
-  double places = double(y[2] * y[3]);
+  double places = double(placesOf(op.getY()));
   int64_t groups = op.getGroups(), perVector = std::min(to, options.lanes);
   double vectors = double(ceilDiv(y[1], to) * (to / perVector));
   if (kind == ConvKind::Depthwise)
@@ -266,7 +276,7 @@ double Layouts::cost(unsigned index, int64_t block) const {
   double total = 0;
   auto blocks = [&](Value v, int64_t b) { return double(ceilDiv(typeOf(v).getDimSize(1), b)); };
   auto of = [&](Value v) { return classOf.lookup(v) == index ? block : std::max<int64_t>(1, blockOf(v)); };
-  auto places = [](Value v) { return double(typeOf(v).getDimSize(2) * typeOf(v).getDimSize(3)); };
+  auto places = [](Value v) { return double(placesOf(v)); };
   DenseSet<Operation *> seen;
   auto layer = [&](Operation *op) {
     if (!op || !seen.insert(op).second)

@@ -29,8 +29,13 @@ void splitLayers(dfg::NodeOp node, const LayoutOptions &options);
 /// them. Weights are packed here.
 LogicalResult assignLayouts(dfg::NodeOp node, const LayoutOptions &options);
 
-/// An activation with static channels and planes, of f32 or narrower, or sums of bytes: N C H W.
+/// An activation with static channels, of f32 or narrower, or sums of bytes: N C H W. Only f32 may have open
+/// planes.
 bool isActivation(Value v);
+/// Its rows or columns are known only when it is computed.
+bool hasOpenPlane(Value v);
+/// Places of its plane: a guess where that is open.
+int64_t placesOf(Value v);
 
 /// How a convolution runs on blocks.
 enum class ConvKind { None, Direct, Depthwise, Winograd };

@@ -121,9 +121,11 @@ Value Emitter::constant(Location loc, ArrayRef<int64_t> shape, ArrayRef<float> e
 }
 
 Value Emitter::reshape(Value v, ArrayRef<int64_t> shape) {
+  // Open extents stay what they are.
   SmallVector<Value> extents;
-  if (ShapedType::isDynamic(shape[0]))
-    extents.push_back(tensor::DimOp::create(b, v.getLoc(), v, 0));
+  for (auto [d, extent] : llvm::enumerate(shape))
+    if (ShapedType::isDynamic(extent))
+      extents.push_back(tensor::DimOp::create(b, v.getLoc(), v, d));
   auto type = RankedTensorType::get(shape, typeOf(v).getElementType());
   return ReshapeOp::create(b, v.getLoc(), type, v, extents);
 }
@@ -184,9 +186,10 @@ bool Emitter::visitConv(ConvOp op) {
   }
   Value x = get(op.getX(), from, padsOf(op));
   Value y = emitConv(b, op, x, bias, to, algorithmOf(op, options)), direct = y;
-  if (isa<PackedWinogradOp>(y.getDefiningOp()) && isMostlyZero(op.getW()))
+  if (isa<PackedWinogradOp>(y.getDefiningOp()) && !hasOpenPlane(op.getX()) && isMostlyZero(op.getW()))
     direct = emitConv(b, op, x, bias, to, Algorithm::Direct);
-  y = chooseSparse(b, op, y, direct.getDefiningOp());
+  if (!hasOpenPlane(op.getX()))
+    y = chooseSparse(b, op, y, direct.getDefiningOp());
   keepChoices(op, y.getDefiningOp());
   define(op.getY(), y);
   return true;
@@ -269,7 +272,7 @@ bool Emitter::visitPool(PoolOp op) {
 
 bool Emitter::visitInterpolate(InterpolateOp op) {
   int64_t block = layouts.blockOf(op.getY());
-  if (!block)
+  if (!block || hasOpenPlane(op.getY()))
     return false;
   SmallVector<Value> parts;
   for (Value part : op.getParts())
@@ -283,7 +286,7 @@ bool Emitter::visitInterpolate(InterpolateOp op) {
 }
 
 bool Emitter::visitSplit(SplitOp op) {
-  int64_t block = isActivation(op.getY()) ? layouts.blockOf(op.getY()) : 0;
+  int64_t block = isActivation(op.getY()) && !hasOpenPlane(op.getY()) ? layouts.blockOf(op.getY()) : 0;
   if (!block)
     return false;
   define(op.getY(), SplitOp::create(b, op.getLoc(), get(op.getX(), block, {})));
@@ -337,7 +340,7 @@ std::optional<Emitter::Flat> Emitter::flat(Value matrix) {
   Value x = op.getX();
   int64_t block = layouts.blockOf(x);
   ArrayRef<int64_t> s = typeOf(x).getShape();
-  if (!block || !replaced.contains(x.getDefiningOp()) || !x.getDefiningOp() ||
+  if (!block || hasOpenPlane(x) || !replaced.contains(x.getDefiningOp()) || !x.getDefiningOp() ||
       typeOf(matrix).getDimSize(1) != s[1] * s[2] * s[3] || !isZero(halos.lookup(x)))
     return std::nullopt;
   int64_t blocks = ceilDiv(s[1], block);

@@ -13,7 +13,7 @@ static RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getTyp
 
 static bool isSplit(ConvOp op, const LayoutOptions &options) {
   return knobOf(op).structure == Knob::Structure::Split && isActivation(op.getX()) &&
-         isActivation(op.getY()) && (!op.getBias() || elementsOf(op.getBias())) &&
+         isActivation(op.getY()) && !hasOpenPlane(op.getX()) && (!op.getBias() || elementsOf(op.getBias())) &&
          typeOf(op.getW()).getDimSize(1) % options.tileHalves == 0;
 }
 

@@ -56,7 +56,7 @@ void ConvKernel::steps(Value n, Value f, Value row, Value column, int64_t tileRo
         factors.push_back(products.weights(g, weights, k * panel + ci * products.width()));
       for (int64_t i = 0; i < tileRows; ++i)
         for (int64_t j = 0; j < tileColumns; ++j) {
-          int64_t distance = (i * strideH * width + j * strideW) * c + ci * together;
+          int64_t distance = ((i ? i * strideH * width : 0) + j * strideW) * c + ci * together;
           Value v = products.spread(g, from, distance);
           for (int64_t k = 0; k < t.blocks; ++k) {
             Value &sum = next[(i * tileColumns + j) * t.blocks + k];
@@ -117,6 +117,37 @@ void ConvKernel::part(Value n, Value f, Value from, Value to, Value last, const 
     g.when(last, [&] { row(n, f, g.index(rows - rest), rest, t); });
 }
 
+// Rows and columns are known when the kernel runs. Tiles are parts of rows, or of the one long row.
+static LogicalResult lowerOpenConv(RewriterBase &rewriter, PackedConvOp op, const Input &x, Output &output,
+                                   const ConvTiles &t, std::string &why) {
+  if (t.rows != 1) {
+    why = "expected tiles of one row, since the extents of its planes are open; but got " +
+          std::to_string(t.rows);
+    return failure();
+  }
+  ConvKernel k = ConvKernel::of(rewriter, op, x, output, t);
+  Gen &g = k.g;
+  Value batch = batchOf(g, x.memory), rows = placesOf(g, op, x, 2), columns = placesOf(g, op, x, 3);
+  output.begin(g, batch, rows, columns);
+  bool flat = k.kh * k.kw == 1 && k.strideH * k.strideW == 1 && x.cropped == std::array<int64_t, 2>() &&
+              output.isFlat();
+  Value all = flat ? g.mul(rows, columns) : rows;
+  const int64_t perTask = flat ? t.task * t.columns : t.task;
+  g.tasks(t.split, batch, typeOf(op.getW()).getDimSize(0) / t.blocks,
+          getAsOpFoldResult(g.parts(all, perTask)), [&](Value image, Value group, Value part) {
+            Value block = g.mul(group, t.blocks), from = g.mul(part, perTask),
+                  to = g.min(g.add(from, perTask), all);
+            if (flat)
+              return k.openRow(image, block, g.index(0), from, to, t);
+            k.openPart(image, block, from, to, columns, t);
+            if (output.hasHalo())
+              g.each(block, g.add(block, t.blocks), 1,
+                     [&](Value b) { output.border(g, image, b, from, to); });
+          });
+  output.finish(rewriter, op);
+  return success();
+}
+
 LogicalResult packed::lowerConv(RewriterBase &rewriter, PackedConvOp op, const ConvTiles &tiles,
                                 std::string &why) {
   FailureOr<Output> output = Output::follow(rewriter, op, why, /*byTiles=*/true);
@@ -129,6 +160,8 @@ LogicalResult packed::lowerConv(RewriterBase &rewriter, PackedConvOp op, const C
     return failure();
   }
   Input x = inputOf(rewriter, op.getX());
+  if (output->isOpen() || x.memory.isOpen())
+    return lowerOpenConv(rewriter, op, x, *output, tiles, why);
   ConvKernel k = ConvKernel::of(rewriter, op, x, *output, t);
   Gen &g = k.g;
   Value batch = batchOf(g, k.x.memory);
@@ -154,25 +187,27 @@ LogicalResult packed::lowerConv(RewriterBase &rewriter, PackedConvOp op, const C
   int64_t perPart = std::max<int64_t>(1, tiles.task);
   if (flat)
     rowTasks = std::max<int64_t>(1, ceilDiv(k.columns / t.columns, perPart));
-  g.tasks(t.split, batch, blockTasks, rowTasks, [&](Value image, Value group, Value part) {
-    Value block = g.mul(group, t.blocks);
-    if (flat) {
-      // Whole tiles of this part; the rest of the row belongs to the last one.
-      int64_t whole = k.columns / t.columns * t.columns;
-      Value from = g.mul(part, perPart * t.columns),
-            to = g.min(g.add(from, perPart * t.columns), g.index(whole));
-      Value zero = g.index(0);
-      g.each(from, to, t.columns, [&](Value column) { k.tile(image, block, zero, column, 1, t.columns, t); });
-      if (whole < k.columns)
-        g.when(g.equal(part, rowTasks - 1),
-               [&] { k.tile(image, block, zero, g.index(whole), 1, k.columns - whole, t); });
-      return;
-    }
-    Value from = g.mul(part, taskRows), to = g.min(g.add(from, taskRows), g.index(k.rows));
-    k.part(image, block, from, to, g.equal(part, rowTasks - 1), t);
-    if (output->hasHalo())
-      g.each(block, g.add(block, t.blocks), 1, [&](Value b) { output->border(g, image, b, from, to); });
-  });
+  g.tasks(
+      t.split, batch, blockTasks, rewriter.getIndexAttr(rowTasks), [&](Value image, Value group, Value part) {
+        Value block = g.mul(group, t.blocks);
+        if (flat) {
+          // Whole tiles of this part; the rest of the row belongs to the last one.
+          int64_t whole = k.columns / t.columns * t.columns;
+          Value from = g.mul(part, perPart * t.columns),
+                to = g.min(g.add(from, perPart * t.columns), g.index(whole));
+          Value zero = g.index(0);
+          g.each(from, to, t.columns,
+                 [&](Value column) { k.tile(image, block, zero, column, 1, t.columns, t); });
+          if (whole < k.columns)
+            g.when(g.equal(part, rowTasks - 1),
+                   [&] { k.tile(image, block, zero, g.index(whole), 1, k.columns - whole, t); });
+          return;
+        }
+        Value from = g.mul(part, taskRows), to = g.min(g.add(from, taskRows), g.index(k.rows));
+        k.part(image, block, from, to, g.equal(part, rowTasks - 1), t);
+        if (output->hasHalo())
+          g.each(block, g.add(block, t.blocks), 1, [&](Value b) { output->border(g, image, b, from, to); });
+      });
   output->finish(rewriter, op);
   return success();
 }
@@ -184,7 +219,49 @@ static int64_t stepCost(int64_t places, int64_t blocks, bool narrow) {
   return std::max<int64_t>({places * blocks, places + blocks, 8}) + blocks + (narrow ? places / 4 : 0);
 }
 
+/// Extents of planes that are looked at where they are open.
+static constexpr int64_t likelyWidths[] = {10, 14, 20, 28, 40, 56, 80, 112};
+static constexpr int64_t likelyPlane = 28 * 28;
+
+static ConvTiles chooseOpenConv(PackedConvOp op, const Machine &machine, int64_t onlyBlocks) {
+  ArrayRef<int64_t> w = typeOf(op.getW()).getShape();
+  const int64_t fBlocks = w[0] / op.getGroups();
+  const bool flat = w[2] * w[3] == 1 && op.getStrides()[0] * op.getStrides()[1] == 1 && !getsHalo(op.getY());
+  const bool narrow = typeOf(op.getX()).getElementType() != typeOf(op.getY()).getElementType();
+  ConvTiles best;
+  best.rows = best.columns = 1;
+  best.blocks = std::max<int64_t>(onlyBlocks, 1);
+  double least = 1e30;
+  for (int64_t blocks : {1, 2, 3, 4})
+    for (int64_t q = 1; q <= 28; ++q) {
+      if (fBlocks % blocks || (onlyBlocks && blocks != onlyBlocks) ||
+          q * blocks + blocks + 1 > machine.registers)
+        continue;
+      double cost = 0;
+      for (int64_t width : likelyWidths) {
+        int64_t size = q, columns = flat ? width * width : width;
+        while (size > columns)
+          size /= 2;
+        cost += double(ceilDiv(columns, size) * stepCost(size, blocks, narrow)) / double(columns);
+      }
+      if (cost /= double(blocks); cost < least) {
+        least = cost;
+        best.columns = q;
+        best.blocks = blocks;
+      }
+    }
+  best.unroll = 4;
+  int64_t weights = 4 * typeOf(op.getW()).getNumElements(),
+          rowBytes = 4 * w[1] * w[4] * 28 * op.getStrides()[0];
+  best.split = weights <= machine.l2 / 2 ? 0 : 2;
+  best.task =
+      flat ? std::max<int64_t>(1, 64 / best.columns) : std::clamp<int64_t>(machine.l2 / 4 / rowBytes, 1, 14);
+  return best;
+}
+
 ConvTiles packed::chooseConv(PackedConvOp op, const Machine &machine, int64_t onlyBlocks, bool inRows) {
+  if (hasOpenPlanes(op))
+    return chooseOpenConv(op, machine, onlyBlocks);
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape(), y = typeOf(op.getY()).getShape(),
                     x = typeOf(op.getX()).getShape();
   int64_t fBlocks = w[0] / op.getGroups(), rows = y[2], columns = y[3], down = 1, across = 1;

@@ -252,6 +252,8 @@ LogicalResult packed::lowerConvByTiles(RewriterBase &rewriter, PackedConvOp op, 
     why = "expected the elements that the instruction multiplies, in the order that it wants";
     return failure();
   }
+  if (failed(refuseOpenPlanes(op, why)))
+    return failure();
   FailureOr<Output> output = Output::follow(rewriter, op, why);
   if (failed(output))
     return failure();
@@ -322,66 +324,68 @@ LogicalResult packed::lowerConvByTiles(RewriterBase &rewriter, PackedConvOp op, 
   int64_t places = plane.rows * plane.columns;
   bool small = places <= smallPlane && rowTasks == 1 && t.split == 1;
   int64_t channels = tilesOfGroup * int64_t(op.getGroups()) / t.weights;
-  g.tasks(t.split, batch, channels, rowTasks, [&](Value image, Value tile, Value part) {
-    Value channel = g.mul(tile, product.width());
-    Value from = g.mul(part, taskRows), to = g.min(g.add(from, taskRows), g.index(window.rows));
-    auto alone = [&] {
-      k.setUp(wide);
-      if (inOneRow) {
-        Value first = g.mul(part, t.task), last = g.min(g.add(first, t.task), g.index(groups)),
-              zero = g.index(0);
-        g.each(first, last, 1, [&](Value group) {
-          k.tile(channel, k.columns(image, channel, zero, 1, g.mul(group, t.beside), t.beside));
-        });
-        if (groups * t.beside < all)
-          g.when(g.equal(part, rowTasks - 1), [&] {
-            for (int64_t rest = groups * t.beside; rest < all; rest += t.beside)
-              k.tile(channel, k.lastColumns(image, channel, zero, 1, rest, std::min(t.beside, all - rest)));
+  g.tasks(
+      t.split, batch, channels, rewriter.getIndexAttr(rowTasks), [&](Value image, Value tile, Value part) {
+        Value channel = g.mul(tile, product.width());
+        Value from = g.mul(part, taskRows), to = g.min(g.add(from, taskRows), g.index(window.rows));
+        auto alone = [&] {
+          k.setUp(wide);
+          if (inOneRow) {
+            Value first = g.mul(part, t.task), last = g.min(g.add(first, t.task), g.index(groups)),
+                  zero = g.index(0);
+            g.each(first, last, 1, [&](Value group) {
+              k.tile(channel, k.columns(image, channel, zero, 1, g.mul(group, t.beside), t.beside));
+            });
+            if (groups * t.beside < all)
+              g.when(g.equal(part, rowTasks - 1), [&] {
+                for (int64_t rest = groups * t.beside; rest < all; rest += t.beside)
+                  k.tile(channel,
+                         k.lastColumns(image, channel, zero, 1, rest, std::min(t.beside, all - rest)));
+              });
+          } else {
+            int64_t rest = window.rows % t.rows;
+            Value whole = rest ? g.min(to, g.index(window.rows - rest)) : to;
+            g.each(from, whole, t.rows, [&](Value row) { k.rows(image, channel, row, t.rows, t.beside); });
+            if (rest)
+              g.when(g.equal(part, rowTasks - 1),
+                     [&] { k.rows(image, channel, g.index(window.rows - rest), rest, t.beside); });
+          }
+        };
+        if (small) {
+          g.when(g.less(batch, g.index(leastImages)), alone);
+          // One task for sixteen images; those of the others have only their border to do.
+          Value many = g.less(g.index(leastImages - 1), batch);
+          g.when(g.both(many, g.equal(g.rem(image, mostPlaces), 0)), [&] {
+            ConvByTiles across = k;
+            across.acrossImages = true;
+            across.window = plane;
+            across.count = g.min(batch, g.index(mostPlaces));
+            across.product.places = mostPlaces;
+            // Two tiles of weights at a time share those of x better than four do.
+            across.product.ws = std::min<int64_t>(product.ws, 2);
+            across.product.xs = placesTogether(places, across.product.ws);
+            across.setUp(wide);
+            for (int64_t c = 0; c < product.width(); c += across.product.width())
+              across.images(image, batch, g.add(channel, c));
           });
-      } else {
-        int64_t rest = window.rows % t.rows;
-        Value whole = rest ? g.min(to, g.index(window.rows - rest)) : to;
-        g.each(from, whole, t.rows, [&](Value row) { k.rows(image, channel, row, t.rows, t.beside); });
-        if (rest)
-          g.when(g.equal(part, rowTasks - 1),
-                 [&] { k.rows(image, channel, g.index(window.rows - rest), rest, t.beside); });
-      }
-    };
-    if (small) {
-      g.when(g.less(batch, g.index(leastImages)), alone);
-      // One task for sixteen images; those of the others have only their border to do.
-      Value many = g.less(g.index(leastImages - 1), batch);
-      g.when(g.both(many, g.equal(g.rem(image, mostPlaces), 0)), [&] {
-        ConvByTiles across = k;
-        across.acrossImages = true;
-        across.window = plane;
-        across.count = g.min(batch, g.index(mostPlaces));
-        across.product.places = mostPlaces;
-        // Two tiles of weights at a time share those of x better than four do.
-        across.product.ws = std::min<int64_t>(product.ws, 2);
-        across.product.xs = placesTogether(places, across.product.ws);
-        across.setUp(wide);
-        for (int64_t c = 0; c < product.width(); c += across.product.width())
-          across.images(image, batch, g.add(channel, c));
+        } else {
+          alone();
+        }
+        if (!output->hasHalo())
+          return;
+        // The border of a block belongs to whoever computes its first channels, all of it to the first part
+        // of the one long row.
+        Value block = g.div(channel, window.perBlock), owner = g.equal(g.rem(channel, window.perBlock), 0);
+        if (inOneRow) {
+          from = g.index(0);
+          to = g.index(plane.rows);
+          owner = g.both(owner, g.equal(part, 0));
+        }
+        int64_t own = std::max<int64_t>(1, t.weights / tilesOfBlock);
+        g.when(owner, [&] {
+          g.each(block, g.add(block, own), 1, [&](Value b) { output->border(g, image, b, from, to); });
+        });
       });
-    } else {
-      alone();
-    }
-    if (!output->hasHalo())
-      return;
-    // The border of a block belongs to whoever computes its first channels, all of it to the first part of
-    // the one long row.
-    Value block = g.div(channel, window.perBlock), owner = g.equal(g.rem(channel, window.perBlock), 0);
-    if (inOneRow) {
-      from = g.index(0);
-      to = g.index(plane.rows);
-      owner = g.both(owner, g.equal(part, 0));
-    }
-    int64_t own = std::max<int64_t>(1, t.weights / tilesOfBlock);
-    g.when(owner, [&] {
-      g.each(block, g.add(block, own), 1, [&](Value b) { output->border(g, image, b, from, to); });
-    });
-  });
   output->finish(rewriter, op);
   return success();
 }

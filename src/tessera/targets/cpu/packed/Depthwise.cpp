@@ -49,7 +49,22 @@ void DepthwiseKernel::tile(Value n, Value index, Value lane, Value row, Value co
   SmallVector<Value> sums(tileRows * tileColumns, start);
   Value top = g.add(g.mul(row, strideH), x.top), left = g.add(g.mul(column, strideW), x.left);
   int64_t width = x.memory.shape[3];
-  if (!taps.empty()) {
+  bool open = ShapedType::isDynamic(width);
+  if (!taps.empty() && open) {
+    // One row of the result; each row of taps has a pointer of its own.
+    for (int64_t i = 0; i < kh; ++i) {
+      Cursor from = cursorAt(g, x.memory, {n, index, g.add(top, i * dilationH), left, lane});
+      std::map<int64_t, Value> loaded;
+      for (int64_t j = 0; j < kw; ++j)
+        for (int64_t q = 0; q < tileColumns; ++q) {
+          int64_t v = q * strideW + j * dilationW;
+          Value &vector = loaded[v];
+          if (!vector)
+            vector = read(from, v * block);
+          sums[q] = g.fma(vector, taps[i * kw + j], sums[q]);
+        }
+    }
+  } else if (!taps.empty()) {
     Cursor from = cursorAt(g, x.memory, {n, index, top, left, lane});
     std::map<std::pair<int64_t, int64_t>, Value> loaded;
     for (int64_t i = 0; i < kh; ++i)
@@ -73,7 +88,7 @@ void DepthwiseKernel::tile(Value n, Value index, Value lane, Value row, Value co
         for (int64_t r = 0; r < tileRows; ++r)
           for (int64_t q = 0; q < tileColumns; ++q) {
             Value &sum = next[r * tileColumns + q];
-            sum = g.fma(read(from, (r * strideH * width + q * strideW) * block), tap, sum);
+            sum = g.fma(read(from, ((r ? r * strideH * width : 0) + q * strideW) * block), tap, sum);
           }
         return next;
       });
@@ -93,6 +108,13 @@ void DepthwiseKernel::part(Value n, Value index, Value lane, Value from, Value t
     Cursor at = cursorAt(g, w, {index, g.index(0), g.index(0), lane});
     for (int64_t i = 0; i < kh * kw; ++i)
       taps.push_back(at.load(g, i * block, lanes));
+  }
+  if (out.isOpen()) {
+    g.each(from, to, 1, [&](Value at) {
+      g.cover(g.index(0), out.columns(g), t.columns,
+              [&](Value column, int64_t size) { tile(n, index, lane, at, column, 1, size, start, taps); });
+    });
+    return;
   }
   auto row = [&](Value at, int64_t tileRows) {
     int64_t whole = columns / t.columns * t.columns;
@@ -117,6 +139,28 @@ void DepthwiseKernel::prefetch(Value n, Value row, int64_t rows, Value first, in
                                /*localityHint=*/2, /*isDataCache=*/true);
 }
 
+// Rows and columns are known when the kernel runs.
+static LogicalResult lowerOpen(RewriterBase &rewriter, PackedDepthwiseOp op, DepthwiseKernel &k,
+                               Output &output, Value batch, const DepthwiseTiles &t, std::string &why) {
+  if (t.rows != 1) {
+    why = "expected tiles of one row, since the extents of its planes are open; but got " +
+          std::to_string(t.rows);
+    return failure();
+  }
+  Gen &g = k.g;
+  Value rows = placesOf(g, op, k.x, 2);
+  output.begin(g, batch, rows, placesOf(g, op, k.x, 3));
+  g.tasks(
+      {getAsOpFoldResult(batch), rewriter.getIndexAttr(k.blocks), getAsOpFoldResult(g.parts(rows, t.task))},
+      [&](ValueRange ids) {
+        Value from = g.mul(ids[2], t.task), to = g.min(g.add(from, t.task), rows);
+        k.part(ids[0], ids[1], from, to, Value(), t);
+        output.border(g, ids[0], ids[1], from, to);
+      });
+  output.finish(rewriter, op);
+  return success();
+}
+
 LogicalResult packed::lowerDepthwise(RewriterBase &rewriter, PackedDepthwiseOp op,
                                      const DepthwiseTiles &tiles, std::string &why) {
   FailureOr<Output> output = Output::follow(rewriter, op, why);
@@ -133,6 +177,8 @@ LogicalResult packed::lowerDepthwise(RewriterBase &rewriter, PackedDepthwiseOp o
     output->roundByInstruction();
   Gen &g = k.g;
   Value batch = batchOf(g, k.x.memory);
+  if (output->isOpen() || k.x.memory.isOpen())
+    return lowerOpen(rewriter, op, k, *output, batch, t, why);
   output->begin(g, batch);
   t.rows = std::min(t.rows, k.rows);
   t.columns = std::min(t.columns, k.columns);
@@ -151,6 +197,12 @@ DepthwiseTiles packed::chooseDepthwise(PackedDepthwiseOp op, const Machine &mach
   ArrayRef<int64_t> y = typeOf(op.getY()).getShape(), w = typeOf(op.getW()).getShape();
   int64_t taps = w[1] * w[2] <= 9 ? w[1] * w[2] : 1, left = machine.registers - taps - 2;
   DepthwiseTiles best;
+  if (hasOpenPlanes(op)) {
+    best.rows = 1;
+    best.columns = std::clamp<int64_t>(left, 1, 14);
+    best.task = 16;
+    return best;
+  }
   double bestCost = 1e30;
   for (int64_t rows : {1, 2})
     for (int64_t columns = 1; columns <= std::min<int64_t>(y[3], 14); ++columns) {

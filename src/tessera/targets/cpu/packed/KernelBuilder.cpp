@@ -3,6 +3,7 @@
 #include "tessera/targets/cpu/packed/KernelBuilder.h"
 
 #include "tessera/base/Check.h"
+#include "tessera/ir/nn/NnExtents.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -67,9 +68,18 @@ void Gen::tasks(ArrayRef<OpFoldResult> extents, function_ref<void(ValueRange)> b
   body(forall.getInductionVars());
 }
 
-void Gen::tasks(int64_t split, Value images, int64_t channels, int64_t parts,
+void Gen::cover(Value from, Value to, int64_t size, function_ref<void(Value at, int64_t size)> body) {
+  if (size == 1)
+    return each(from, to, 1, [&](Value at) { body(at, 1); });
+  Value count = sub(to, from), last = sub(to, index(size));
+  when(less(index(size - 1), count),
+       [&] { each(from, to, size, [&](Value at) { body(min(at, last), size); }); });
+  when(less(count, index(size)), [&] { cover(from, to, size / 2, body); });
+}
+
+void Gen::tasks(int64_t split, Value images, int64_t channels, OpFoldResult parts,
                 function_ref<void(Value image, Value channel, Value part)> body) {
-  OpFoldResult n = getAsOpFoldResult(images), f = b.getIndexAttr(channels), r = b.getIndexAttr(parts);
+  OpFoldResult n = getAsOpFoldResult(images), f = b.getIndexAttr(channels), r = parts;
   if (split == 1)
     tasks({f, n, r}, [&](ValueRange ids) { body(ids[1], ids[0], ids[2]); });
   else if (split == 2)
@@ -91,21 +101,41 @@ int64_t Memory::stride(unsigned dim) const {
   return stride;
 }
 
+Value Memory::extent(Gen &g, unsigned dim) const {
+  return ShapedType::isDynamic(shape[dim]) ? extents[dim] : g.index(shape[dim]);
+}
+
+Value Memory::strideAt(Gen &g, unsigned dim) const {
+  int64_t known = 1;
+  Value open;
+  for (unsigned d = dim + 1; d < shape.size(); ++d) {
+    if (!ShapedType::isDynamic(shape[d]))
+      known *= shape[d];
+    else
+      open = open ? g.mul(open, extents[d]) : extents[d];
+  }
+  return open ? g.mul(open, known) : g.index(known);
+}
+
 Value Memory::offset(Gen &g, ValueRange at) const {
   Value sum = g.index(0);
-  for (auto [d, v] : llvm::enumerate(at))
-    sum = g.add(sum, g.mul(v, stride(d)));
+  for (auto [d, v] : llvm::enumerate(at)) {
+    bool known = llvm::none_of(ArrayRef(shape).drop_front(d + 1), ShapedType::isDynamic);
+    sum = g.add(sum, known ? g.mul(v, stride(d)) : g.mul(v, strideAt(g, d)));
+  }
   return sum;
 }
 
 Cursor packed::cursorAt(Gen &g, const Memory &memory, Value offset) {
   // The extent says how far distances may go, not how much memory there is.
   auto type = cast<MemRefType>(memory.buffer.getType());
-  int64_t extent = std::max<int64_t>(memory.stride(0), 1);
+  bool open = memory.isOpen();
+  int64_t extent = open ? ShapedType::kDynamic : std::max<int64_t>(memory.stride(0), 1);
+  OpFoldResult size = open ? OpFoldResult(memory.strideAt(g, 0)) : g.b.getIndexAttr(extent);
   auto view = MemRefType::get({extent}, type.getElementType(),
                               StridedLayoutAttr::get(type.getContext(), ShapedType::kDynamic, {1}));
   Value v = memref::ReinterpretCastOp::create(g.b, g.loc, view, memory.buffer, OpFoldResult(offset),
-                                              SmallVector<OpFoldResult>{g.b.getIndexAttr(extent)},
+                                              SmallVector<OpFoldResult>{size},
                                               SmallVector<OpFoldResult>{g.b.getIndexAttr(1)});
   return {v};
 }
@@ -124,13 +154,16 @@ void Cursor::store(Gen &g, Value v, int64_t distance) const {
   vector::StoreOp::create(g.b, g.loc, v, view, ValueRange{g.index(distance)});
 }
 
-Memory packed::allocate(Gen &g, ArrayRef<int64_t> shape, Type element, Value first) {
+Memory packed::allocate(Gen &g, ArrayRef<int64_t> shape, Type element, Value first, ArrayRef<Value> extents) {
   SmallVector<Value> dynamic;
   if (ShapedType::isDynamic(shape.front()))
     dynamic.push_back(first);
+  for (Value extent : extents)
+    if (extent)
+      dynamic.push_back(extent);
   Value buffer = memref::AllocOp::create(g.b, g.loc, MemRefType::get(shape, element), dynamic,
                                          g.b.getI64IntegerAttr(64));
-  return {buffer, SmallVector<int64_t>(shape)};
+  return {buffer, SmallVector<int64_t>(shape), SmallVector<Value>(extents)};
 }
 
 Value packed::batchOf(Gen &g, const Memory &memory) {
@@ -152,6 +185,8 @@ Input packed::inputOf(RewriterBase &rewriter, Value tensor) {
   while (auto crop = tensor.getDefiningOp<CropOp>()) {
     input.top += crop.getPads()[0];
     input.left += crop.getPads()[1];
+    for (int64_t d : {0, 1})
+      input.cropped[d] += crop.getPads()[d] + crop.getPads()[d + 2];
     tensor = skipCasts(crop.getX());
     type = typeOf(crop.getX());
   }
@@ -163,7 +198,19 @@ Input packed::inputOf(RewriterBase &rewriter, Value tensor) {
         bufferization::ToBufferOp::create(rewriter, tensor.getLoc(), buffer, tensor, /*readOnly=*/true);
   }
   input.memory.shape.assign(type.getShape().begin(), type.getShape().end());
+  if (input.memory.isOpen())
+    for (int64_t d = 0; d < type.getRank(); ++d)
+      input.memory.extents.push_back(d && type.isDynamicDim(d) ? rewriter.createOrFold<memref::DimOp>(
+                                                                     tensor.getLoc(), input.memory.buffer, d)
+                                                               : Value());
   return input;
+}
+
+Value packed::placesOf(Gen &g, Operation *op, const Input &x, unsigned dim) {
+  std::optional<ExtentRule> rule = ruleOfExtent(op, dim);
+  TESSERA_CHECK(rule) << op->getName().getStringRef().str() << " has no rows and columns";
+  Value extent = dim == 2 ? x.rows(g) : x.columns(g);
+  return g.add(g.div(g.add(extent, rule->add), rule->divisor), rule->offset);
 }
 
 // Operations that compute one element from one: of networks as they are, and as they are lowered.

@@ -27,6 +27,11 @@ struct Gen {
   Value sub(Value x, Value y) { return b.createOrFold<arith::SubIOp>(loc, x, y); }
   Value mul(Value x, int64_t y) { return y == 1 ? x : b.createOrFold<arith::MulIOp>(loc, x, index(y)); }
   Value mul(Value x, Value y) { return b.createOrFold<arith::MulIOp>(loc, x, y); }
+  Value sub(Value x, int64_t y) { return y ? sub(x, index(y)) : x; }
+  Value div(Value x, Value y) { return b.createOrFold<arith::DivUIOp>(loc, x, y); }
+  Value rem(Value x, Value y) { return b.createOrFold<arith::RemUIOp>(loc, x, y); }
+  /// Rounded up.
+  Value parts(Value x, int64_t y) { return div(add(x, y - 1), y); }
   Value div(Value x, int64_t y) { return y == 1 ? x : b.createOrFold<arith::DivUIOp>(loc, x, index(y)); }
   Value rem(Value x, int64_t y) {
     return y == 1 ? index(0) : b.createOrFold<arith::RemUIOp>(loc, x, index(y));
@@ -34,8 +39,10 @@ struct Gen {
   Value min(Value x, Value y) { return b.createOrFold<arith::MinSIOp>(loc, x, y); }
   Value max(Value x, Value y) { return b.createOrFold<arith::MaxSIOp>(loc, x, y); }
   Value less(Value x, Value y) { return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, x, y); }
-  Value equal(Value x, int64_t y) {
-    return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, x, index(y));
+  Value equal(Value x, Value y) { return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, x, y); }
+  Value equal(Value x, int64_t y) { return equal(x, index(y)); }
+  Value negate(Value x) {
+    return b.createOrFold<arith::XOrIOp>(loc, x, arith::ConstantIntOp::create(b, loc, 1, 1));
   }
   Value both(Value x, Value y) { return b.createOrFold<arith::AndIOp>(loc, x, y); }
   Value splat(Type type, double v);
@@ -57,21 +64,30 @@ struct Gen {
     each(index(from), index(to), step, body);
   }
   void when(Value condition, function_ref<void()> then);
+  /// Covers [from, to), however long, by tiles of `size` places from `at` on. The last one overlaps the one
+  /// before; where there is not even one, tiles are half as large.
+  void cover(Value from, Value to, int64_t size, function_ref<void(Value at, int64_t size)> body);
   /// The outermost loop, over tasks.
   void tasks(ArrayRef<OpFoldResult> extents, function_ref<void(ValueRange)> body);
   /// Tasks of a convolution: its images, groups of channels and parts of the rows, in the order that
   /// `split` (Tiles.h) asks for.
-  void tasks(int64_t split, Value images, int64_t channels, int64_t parts,
+  void tasks(int64_t split, Value images, int64_t channels, OpFoldResult parts,
              function_ref<void(Value image, Value channel, Value part)> body);
 };
 
-/// Memory whose extents behind the first are static: N x … in rows of the innermost one.
+/// Memory N x … in rows of the innermost extent.
 struct Memory {
   Value buffer;
-  SmallVector<int64_t> shape; ///< the first may be dynamic
+  SmallVector<int64_t> shape;
+  SmallVector<Value> extents; ///< of dimensions behind the first that are open; null for others
   /// Elements to the place of these indices.
   Value offset(Gen &g, ValueRange at) const;
+  /// Elements from one index to the next; as a number where no open extent stands behind.
   int64_t stride(unsigned dim) const;
+  Value strideAt(Gen &g, unsigned dim) const;
+  Value extent(Gen &g, unsigned dim) const;
+  /// An extent behind the first is open.
+  bool isOpen() const { return llvm::any_of(ArrayRef(shape).drop_front(), ShapedType::isDynamic); }
 };
 
 /// A pointer into memory: elements at constant distances from it are one instruction away.
@@ -88,7 +104,13 @@ Cursor cursorAt(Gen &g, const Memory &memory, Value offset);
 struct Input {
   Memory memory;
   int64_t top = 0, left = 0;
+  std::array<int64_t, 2> cropped = {0, 0}; ///< rows and columns that are not seen, on both sides together
+  /// Rows and columns that are seen.
+  Value rows(Gen &g) const { return g.sub(memory.extent(g, 2), cropped[0]); }
+  Value columns(Gen &g) const { return g.sub(memory.extent(g, 3), cropped[1]); }
 };
+/// How many windows there are over rows (`dim` 2) or columns (3) of what an operation takes.
+Value placesOf(Gen &g, Operation *op, const Input &x, unsigned dim);
 Input inputOf(RewriterBase &rewriter, Value tensor);
 
 /// Two elements of a window as one.
@@ -98,8 +120,9 @@ Value combine(Gen &g, ReduceKind kind, Value a, Value b);
 /// what it reads.
 Operation *findReader(Operation *op, Value &v);
 
-/// Memory of a task or, outside of tasks, of the node.
-Memory allocate(Gen &g, ArrayRef<int64_t> shape, Type element, Value first = {});
+/// Memory of a task or, outside of tasks, of the node. Open extents behind the first are in `extents`.
+Memory allocate(Gen &g, ArrayRef<int64_t> shape, Type element, Value first = {},
+                ArrayRef<Value> extents = {});
 
 /// Where results go: the elementwise operations behind a layer, its halo, and the memory at the end. Where
 /// several readers want the result in different forms (as it is and quantised, say), each form is a branch.
@@ -141,8 +164,13 @@ public:
   /// f32 becomes bf16 by x86's instruction, which takes denormal numbers for zero: for layers whose products
   /// do that, too.
   void roundByInstruction();
-  /// Makes the memory (where it is not given), before the loops.
-  void begin(Gen &g, Value batch);
+  /// Makes the memory (where it is not given), before the loops. Rows and columns of the layer's result are
+  /// given where they are open.
+  void begin(Gen &g, Value batch, Value rows = {}, Value columns = {});
+  /// They are.
+  bool isOpen() const { return llvm::any_of(ArrayRef(layerShape).drop_front(), ShapedType::isDynamic); }
+  Value rows(Gen &g) const { return layerExtent(g, 2); }
+  Value columns(Gen &g) const { return layerExtent(g, 3); }
   /// The result goes to a strip of one image instead, from row `firstRow` on, for who reads it there.
   void redirect(const Memory &strip, Value firstRow);
   /// What is stored last, before the copy to where it belongs.
@@ -163,7 +191,10 @@ private:
   bool absorb(Operation *user, Value v);
   void branch(const Taken *taken);
   void pool(const Taken *taken);
-  void answer(RewriterBase &rewriter, Value operand) const;
+  void answer(RewriterBase &rewriter, Value operand, function_ref<Value(Location, int64_t)> first) const;
+  Value layerExtent(Gen &g, unsigned dim) const {
+    return ShapedType::isDynamic(layerShape[dim]) ? layerExtents[dim - 2] : g.index(layerShape[dim]);
+  }
   Value apply(Gen &g, ValueRange at, Value v) const;
   /// A vector of f32 as bf16 by instructions; null where there are none for so many lanes.
   Value rounded(Gen &g, Value v) const;
@@ -180,6 +211,7 @@ private:
   SmallVector<int64_t> pads = {0, 0, 0, 0};
   int64_t fill = 0; ///< of the halo
   SmallVector<int64_t> layerShape;
+  std::array<Value, 2> layerExtents; ///< rows and columns, if open
   SmallVector<Operation *> absorbed; ///< in order
   Operation *materialize = nullptr;  ///< that copied the result to its destination
   bool byInstruction = false;        ///< roundByInstruction()

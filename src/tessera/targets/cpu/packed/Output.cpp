@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What follows a layer becomes part of its stores: class Output of Support.h.
+#include "tessera/base/Check.h"
+#include "tessera/ir/nn/NnExtents.h"
 #include "tessera/targets/cpu/packed/KernelBuilder.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -35,10 +37,13 @@ static bool isElementwise(linalg::GenericOp op, Value v) {
     AffineMap map = op.getMatchingIndexingMap(input);
     if (input->get() == v ? !map.isIdentity() : !isReadable(map))
       return false;
+    // Only planes of activations have extents that are given when a kernel runs.
     auto type = dyn_cast<RankedTensorType>(input->get().getType());
-    if (input->get() != v && type &&
-        llvm::any_of(type.getShape().drop_front(type.getRank() ? 1 : 0), ShapedType::isDynamic))
-      return false;
+    if (input->get() != v && type)
+      for (int64_t d = 1; d < type.getRank(); ++d)
+        if (type.isDynamicDim(d) &&
+            (type.getRank() != map.getNumDims() || map.getNumDims() < 4 || (d != 2 && d != 3)))
+          return false;
   }
   for (Operation &inner : op.getBody()->without_terminator()) {
     if (inner.getNumRegions() || inner.getNumResults() != 1)
@@ -53,7 +58,7 @@ static bool isElementwise(linalg::GenericOp op, Value v) {
 static std::optional<int64_t> askedExtent(Operation *user, Value v) {
   auto dim = dyn_cast<tensor::DimOp>(user);
   std::optional<int64_t> index = dim ? dim.getConstantIndex() : std::nullopt;
-  return index && (*index == 0 || !typeOf(v).isDynamicDim(*index)) ? index : std::nullopt;
+  return index && *index < typeOf(v).getRank() ? index : std::nullopt;
 }
 
 // Who reads a value's elements, once for each use.
@@ -65,20 +70,31 @@ static SmallVector<Operation *> readersOf(Value v) {
   return readers;
 }
 
-// Who asks for an extent of a value that will not exist: it is constant, or the batch, which is that of the
-// layer's operand.
-static void answerExtents(RewriterBase &rewriter, Value v, Value operand) {
+// Who asks for an extent of a value that will not exist: it is constant, the batch, which is that of the
+// layer's operand, or what `open` says.
+static void answerExtents(RewriterBase &rewriter, Value v, Value operand,
+                          function_ref<Value(Location, int64_t)> open) {
   for (Operation *user : llvm::to_vector(v.getUsers())) {
     std::optional<int64_t> index = askedExtent(user, v);
     if (!index)
       continue;
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPoint(user);
-    if (typeOf(v).isDynamicDim(*index))
+    if (!typeOf(v).isDynamicDim(*index))
+      rewriter.replaceOpWithNewOp<arith::ConstantIndexOp>(user, typeOf(v).getDimSize(*index));
+    else if (*index == 0)
       rewriter.replaceOpWithNewOp<tensor::DimOp>(user, operand, 0);
     else
-      rewriter.replaceOpWithNewOp<arith::ConstantIndexOp>(user, typeOf(v).getDimSize(*index));
+      rewriter.replaceOp(user, open(user->getLoc(), *index));
   }
+}
+
+void packed::answerCrop(RewriterBase &rewriter, CropOp op) {
+  answerExtents(rewriter, op.getY(), op.getX(), [&](Location loc, int64_t dim) {
+    Gen g{rewriter, loc};
+    Value extent = tensor::DimOp::create(rewriter, loc, op.getX(), dim);
+    return g.sub(extent, op.getPads()[dim - 2] + op.getPads()[dim]);
+  });
 }
 
 // A vector of bits has another form in memory than its elements.
@@ -203,12 +219,29 @@ void Output::pool(const Taken *taken) {
   pooled.push_back(std::move(next));
 }
 
-// Extents of what was passed.
-void Output::answer(RewriterBase &rewriter, Value operand) const {
-  for (Value v : passed)
-    answerExtents(rewriter, v, operand);
+// Extents of what was passed; `first` has the open ones of where it began.
+void Output::answer(RewriterBase &rewriter, Value operand,
+                    function_ref<Value(Location, int64_t)> first) const {
+  // Only borders change them on the way.
+  auto extentAt = [&](size_t count, Location loc, int64_t dim) {
+    Gen g{rewriter, loc};
+    Value extent = first(loc, dim);
+    for (Value v : ArrayRef(passed).take_front(count).drop_front())
+      if (auto halo = v.getDefiningOp<HaloOp>())
+        extent = g.add(extent, halo.getPads()[dim - 2] + halo.getPads()[dim]);
+    return extent;
+  };
+  for (auto [i, v] : llvm::enumerate(passed))
+    answerExtents(rewriter, v, operand, [&](Location loc, int64_t dim) { return extentAt(i + 1, loc, dim); });
   for (const Output &next : llvm::concat<const Output>(branches, pooled))
-    next.answer(rewriter, operand);
+    next.answer(rewriter, operand,
+                [&](Location loc, int64_t dim) { return extentAt(passed.size(), loc, dim); });
+}
+
+// Layers whose kernels take rows and columns as they come.
+static bool takesOpenPlanes(Operation *op) {
+  return isa<PackedConvOp, PackedWinogradOp, PackedDepthwiseOp, PackedPoolOp, PackedMeanOp, PackOp, UnpackOp,
+             HaloOp, CropOp>(op);
 }
 
 FailureOr<Output> Output::find(Operation *op, std::string &why, bool byTiles, const Taken *taken) {
@@ -216,10 +249,8 @@ FailureOr<Output> Output::find(Operation *op, std::string &why, bool byTiles, co
   out.layer = op;
   Value v = op->getResult(0);
   out.layerShape.assign(typeOf(v).getShape().begin(), typeOf(v).getShape().end());
-  if (llvm::any_of(ArrayRef(out.layerShape).drop_front(), ShapedType::isDynamic)) {
-    why = "it has dynamic extents besides the first";
+  if (!takesOpenPlanes(op) && failed(refuseOpenPlanes(op, why)))
     return failure();
-  }
   out.extend(v, nullptr, taken);
   out.branch(taken);
   if (byTiles)
@@ -231,7 +262,13 @@ FailureOr<Output> Output::follow(RewriterBase &rewriter, Operation *op, std::str
   FailureOr<Output> out = find(op, why, byTiles);
   if (failed(out))
     return failure();
-  out->answer(rewriter, op->getOperand(0));
+  out->answer(rewriter, op->getOperand(0), [&](Location loc, int64_t dim) {
+    std::optional<ExtentRule> rule = ruleOfExtent(op, dim);
+    TESSERA_CHECK(rule) << op->getName().getStringRef().str() << " has no such extent";
+    Gen g{rewriter, loc};
+    Value extent = tensor::DimOp::create(rewriter, loc, rule->operand, rule->dim);
+    return g.add(g.div(g.add(extent, rule->add), rule->divisor), rule->offset);
+  });
   SmallVector<Operation *> all = out->taken();
   Operation *last = op;
   for (Operation *each : all)
@@ -249,18 +286,24 @@ bool packed::getsHalo(Value result) {
   });
 }
 
-void Output::begin(Gen &g, Value batch) {
+void Output::begin(Gen &g, Value batch, Value rows, Value columns) {
+  layerExtents = {rows, columns};
   dest.shape = layerShape;
   if (splits)
     dest.shape[1] *= 3;
-  if (hasOwnHalo()) {
-    dest.shape[2] += pads[0] + pads[2];
-    dest.shape[3] += pads[1] + pads[3];
+  if (isOpen())
+    dest.extents.resize(dest.shape.size());
+  for (unsigned d = 2; d < std::min<size_t>(4, dest.shape.size()); ++d) {
+    const int64_t border = pads[d - 2] + pads[d];
+    if (ShapedType::isDynamic(dest.shape[d]))
+      dest.extents[d] = g.add(layerExtents[d - 2], border);
+    else if (hasOwnHalo())
+      dest.shape[d] += border;
   }
   if (!dest.buffer && isStored)
-    dest.buffer = allocate(g, dest.shape, type.getElementType(), batch).buffer;
+    dest.buffer = allocate(g, dest.shape, type.getElementType(), batch, dest.extents).buffer;
   for (Output &next : llvm::concat<Output>(branches, pooled))
-    next.begin(g, batch);
+    next.begin(g, batch, rows, columns);
 }
 
 bool Output::isFlat() const {
@@ -274,8 +317,8 @@ bool Output::isFlat() const {
       linalg::GenericOp op = step.op;
       AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(i));
       bool spatial = map.isFunctionOfDim(2) || map.isFunctionOfDim(3);
-      bool whole = map.isIdentity() && !input.top && !input.left && input.memory.shape[2] == layerShape[2] &&
-                   input.memory.shape[3] == layerShape[3];
+      // Extents of an operand that is not cropped are the layer's.
+      bool whole = map.isIdentity() && !input.top && !input.left && input.cropped == std::array<int64_t, 2>();
       if (spatial && !whole)
         return false;
     }
@@ -460,7 +503,8 @@ void Output::border(Gen &g, Value n, Value block, Value from, Value to) const {
     next.border(g, n, block, g.div(from, windowSize[0]), g.div(to, windowSize[0]));
   if (!hasOwnHalo())
     return;
-  int64_t rows = layerShape[2], width = dest.shape[3], lanes = dest.shape[4];
+  Value rows = this->rows(g), width = dest.extent(g, 3);
+  int64_t lanes = dest.shape[4];
   // A byte holds both signs.
   Value zero = g.splat(vectorOf(type.getElementType(), lanes),
                        type.getElementType().isInteger(8) ? double(int8_t(fill)) : double(fill));
@@ -468,20 +512,21 @@ void Output::border(Gen &g, Value n, Value block, Value from, Value to) const {
     for (int64_t part = 0; part < (splits ? 3 : 1); ++part)
       cursorAt(g, dest, {n, g.add(block, part * layerShape[1]), row, column, g.index(0)}).store(g, zero, 0);
   };
-  auto clearRows = [&](int64_t first, int64_t count) {
-    g.each(first, first + count, 1, [&](Value row) { g.each(0, width, 1, [&](Value j) { clear(row, j); }); });
+  auto clearRows = [&](Value first, int64_t count) {
+    g.each(first, g.add(first, count), 1,
+           [&](Value row) { g.each(g.index(0), width, 1, [&](Value j) { clear(row, j); }); });
   };
   if (pads[0])
-    g.when(g.equal(from, 0), [&] { clearRows(0, pads[0]); });
+    g.when(g.equal(from, 0), [&] { clearRows(g.index(0), pads[0]); });
   if (pads[2])
-    g.when(g.equal(to, rows), [&] { clearRows(pads[0] + rows, pads[2]); });
+    g.when(g.equal(to, rows), [&] { clearRows(g.add(rows, pads[0]), pads[2]); });
   if (pads[1] || pads[3])
     g.each(from, to, 1, [&](Value i) {
       Value row = g.add(i, pads[0]);
       for (int64_t j = 0; j < pads[1]; ++j)
         clear(row, g.index(j));
       for (int64_t j = 0; j < pads[3]; ++j)
-        clear(row, g.index(width - 1 - j));
+        clear(row, g.sub(width, j + 1));
     });
 }
 

@@ -26,6 +26,8 @@ static Dot dotOf(Operation *op, const Machine &machine) {
   if (dot == Dot::Plain || w.back() != stepOf(dot))
     return Dot::Plain;
   int64_t lanes = w[w.size() - 2];
+  if (isByTiles(dot) && hasOpenPlanes(op))
+    dot = byVectors(dot);
   if (isByTiles(dot)) {
     // Rows that only divide into short parts are left to vectors, which have their own limits.
     bool divides = true;
@@ -40,6 +42,29 @@ static Dot dotOf(Operation *op, const Machine &machine) {
   }
   bool known = lanes == 4 || (dot != Dot::Usdot && (lanes == 8 || lanes == 16));
   return known && lanes <= machine.lanes ? dot : Dot::Plain;
+}
+
+// A tensor of an operation with open planes; null when there is none.
+static Value findOpen(Operation *op) {
+  SmallVector<Value> all(op->getOperands());
+  all.append(op->result_begin(), op->result_end());
+  for (Value v : all)
+    if (auto type = dyn_cast<RankedTensorType>(v.getType());
+        type && type.getRank() >= 4 && llvm::any_of(type.getShape().drop_front(), ShapedType::isDynamic))
+      return v;
+  return {};
+}
+
+bool packed::hasOpenPlanes(Operation *op) { return bool(findOpen(op)); }
+
+LogicalResult packed::refuseOpenPlanes(Operation *op, std::string &why) {
+  Value open = findOpen(op);
+  if (!open)
+    return success();
+  llvm::raw_string_ostream(why = "") << "the rows and columns of its planes must be static, but it takes or "
+                                        "gives "
+                                     << open.getType();
+  return failure();
 }
 
 static bool isNarrow(Operation *op) {
@@ -167,6 +192,8 @@ FailureOr<SmallVector<Operation *>> packed::findTaken(Operation *op, const Tiles
 
 LogicalResult packed::lower(RewriterBase &rewriter, Operation *op, const Tiles &tiles, std::string &why) {
   why = "it is not a packed layer";
+  if (auto crop = dyn_cast<CropOp>(op))
+    answerCrop(rewriter, crop);
   // What others have read through, or made part of their stores.
   if (isPacked(op) && op->use_empty()) {
     rewriter.eraseOp(op);

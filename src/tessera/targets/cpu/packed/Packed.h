@@ -19,6 +19,11 @@ struct Machine {
   Dot bytes = Dot::Plain, halves = Dot::Plain; ///< for narrow operands
 };
 
+/// Rows or columns of what an operation takes or gives are known only when it runs.
+bool hasOpenPlanes(Operation *op);
+/// Says so, where a layer's kernel cannot have that.
+LogicalResult refuseOpenPlanes(Operation *op, std::string &why);
+
 /// The machine as an operation sees it: blocks that are wider than a register take several for each vector.
 Machine forBlocks(Operation *op, Machine machine);
 
@@ -38,6 +43,8 @@ using Taken = DenseSet<Operation *>;
 /// already. Looks, and changes nothing.
 FailureOr<SmallVector<Operation *>> findTaken(Operation *op, const Tiles &tiles, const Taken &taken,
                                               std::string &why);
+/// Who asks a crop for an open extent asks what it takes its rows and columns from.
+void answerCrop(RewriterBase &rewriter, CropOp op);
 /// Rewrites one operation and what it takes into its stores. On failure nothing has changed, and `why` says
 /// what stands against it.
 LogicalResult lower(RewriterBase &rewriter, Operation *op, const Tiles &tiles, std::string &why);

@@ -28,7 +28,7 @@ PackedPoolOp packed::findPool(Operation *op) {
   auto all = [](ArrayRef<int64_t> values, int64_t v) {
     return llvm::all_of(values, [&](int64_t each) { return each == v; });
   };
-  if (!pool || pool.getKernel() != pool.getStrides() || !all(pool.getPads(), 0) ||
+  if (!pool || hasOpenPlanes(pool) || pool.getKernel() != pool.getStrides() || !all(pool.getPads(), 0) ||
       !all(pool.getDilations(), 1))
     return {};
   // Windows lie within the tiles that a layer computes at once.
@@ -39,11 +39,10 @@ PackedPoolOp packed::findPool(Operation *op) {
 }
 
 // Taps of a window from `start` on that lie in [0, extent), as a range of tap numbers.
-static std::pair<Value, Value> tapsInside(Gen &g, Value start, int64_t taps, int64_t dilation,
-                                          int64_t extent) {
+static std::pair<Value, Value> tapsInside(Gen &g, Value start, int64_t taps, int64_t dilation, Value extent) {
   Value zero = g.index(0);
   Value first = g.div(g.add(g.max(g.sub(zero, start), zero), dilation - 1), dilation);
-  Value left = g.max(g.sub(g.index(extent), start), zero);
+  Value left = g.max(g.sub(extent, start), zero);
   return {first, g.min(g.index(taps), g.div(g.add(left, dilation - 1), dilation))};
 }
 
@@ -55,7 +54,8 @@ LogicalResult packed::lowerPool(RewriterBase &rewriter, PackedPoolOp op, std::st
   Input x = inputOf(rewriter, op.getX());
   ArrayRef<int64_t> in = typeOf(op.getX()).getShape(), pads = op.getPads(), kernel = op.getKernel(),
                     strides = op.getStrides(), dilations = op.getDilations();
-  int64_t lanes = in[4], rows = output->shape()[2], columns = output->shape()[3];
+  int64_t lanes = in[4];
+  bool open = x.memory.isOpen() || output->isOpen();
   ReduceKind kind = op.getKind();
   // Maxima of bf16 are found in f32, which has all of them.
   Type element = typeOf(op.getX()).getElementType();
@@ -76,17 +76,29 @@ LogicalResult packed::lowerPool(RewriterBase &rewriter, PackedPoolOp op, std::st
   };
   bool mean = kind == ReduceKind::mean;
   Value batch = batchOf(g, x.memory);
-  output->begin(g, batch);
+  if (open)
+    output->begin(g, batch, placesOf(g, op, x, 2), placesOf(g, op, x, 3));
+  else
+    output->begin(g, batch);
+  Value rows = output->rows(g), columns = output->columns(g);
+  const std::array<Value, 2> extents = {x.rows(g), x.columns(g)};
   int64_t taps = kernel[0] * kernel[1];
   // All taps of an unpadded window at constant distances.
   auto inside = [&](Value n, Value block, Value i, Value j) {
-    Cursor from = cursorAt(g, x.memory,
-                           {n, block, g.add(g.mul(i, strides[0]), x.top - pads[0]),
-                            g.add(g.mul(j, strides[1]), x.left - pads[1]), g.index(0)});
+    auto rowAt = [&](int64_t a) {
+      return cursorAt(g, x.memory,
+                      {n, block, g.add(g.mul(i, strides[0]), x.top - pads[0] + a * dilations[0]),
+                       g.add(g.mul(j, strides[1]), x.left - pads[1]), g.index(0)});
+    };
+    Cursor from = rowAt(0);
     Value sum;
     for (int64_t a = 0; a < kernel[0]; ++a)
       for (int64_t b = 0; b < kernel[1]; ++b) {
-        Value v = load(from, (a * dilations[0] * x.memory.shape[3] + b * dilations[1]) * lanes);
+        // Rows are at constant distances where the width is one.
+        int64_t distance = open ? 0 : a * dilations[0] * x.memory.shape[3];
+        if (open && a && b == 0)
+          from = rowAt(a);
+        Value v = load(from, (distance + b * dilations[1]) * lanes);
         sum = sum ? combine(g, kind, sum, v) : v;
       }
     if (mean)
@@ -96,8 +108,8 @@ LogicalResult packed::lowerPool(RewriterBase &rewriter, PackedPoolOp op, std::st
   // Any window, tap by tap.
   auto anywhere = [&](Value n, Value block, Value i, Value j) {
     Value top = g.add(g.mul(i, strides[0]), -pads[0]), left = g.add(g.mul(j, strides[1]), -pads[1]);
-    auto [a0, a1] = tapsInside(g, top, kernel[0], dilations[0], in[2]);
-    auto [b0, b1] = tapsInside(g, left, kernel[1], dilations[1], in[3]);
+    auto [a0, a1] = tapsInside(g, top, kernel[0], dilations[0], extents[0]);
+    auto [b0, b1] = tapsInside(g, left, kernel[1], dilations[1], extents[1]);
     double start = kind == ReduceKind::max ? -INFINITY : kind == ReduceKind::min ? INFINITY : 0;
     if (isa<IntegerType>(type.getElementType()))
       start = kind == ReduceKind::min ? -1 : 0; // all bits, or none
@@ -131,32 +143,33 @@ LogicalResult packed::lowerPool(RewriterBase &rewriter, PackedPoolOp op, std::st
     return sum;
   };
   // Columns whose windows lie inside x whatever their row does, and rows alike.
-  auto interior = [&](unsigned d, int64_t places) -> std::pair<int64_t, int64_t> {
-    int64_t from = std::min(places, ceilDiv(pads[d], strides[d]));
-    int64_t room = in[2 + d] + pads[d] - (dilations[d] * (kernel[d] - 1) + 1);
-    int64_t to = room < 0 ? from : std::min(places, room / strides[d] + 1);
-    return {from, std::max(from, to)};
+  auto interior = [&](unsigned d, Value places) -> std::pair<Value, Value> {
+    Value from = g.min(places, g.index(ceilDiv(pads[d], strides[d])));
+    // Windows that end before x does; none where x is shorter than one.
+    Value room = g.add(extents[d], pads[d] - (dilations[d] * (kernel[d] - 1) + 1) + strides[d]);
+    Value to = g.min(places, g.div(g.max(room, g.index(0)), strides[d]));
+    return {from, g.max(from, to)};
   };
   auto [rowFrom, rowTo] = interior(0, rows);
   auto [columnFrom, columnTo] = interior(1, columns);
-  int64_t rf = rowFrom, rt = rowTo, cf = columnFrom, ct = columnTo;
+  Value rf = rowFrom, rt = rowTo, cf = columnFrom, ct = columnTo, zero = g.index(0);
   bool unrolled = taps <= 49;
   g.tasks({getAsOpFoldResult(batch), rewriter.getIndexAttr(in[1])}, [&](ValueRange ids) {
     Value n = ids[0], block = ids[1];
-    auto range = [&](Value i, int64_t from, int64_t to, bool whole) {
+    auto range = [&](Value i, Value from, Value to, bool whole) {
       g.each(from, to, 1, [&](Value j) {
         output->store(g, {n, block, i, j, g.index(0)},
                       narrowed(whole ? inside(n, block, i, j) : anywhere(n, block, i, j)));
       });
     };
-    g.each(0, rf, 1, [&](Value i) { range(i, 0, columns, false); });
+    g.each(zero, rf, 1, [&](Value i) { range(i, zero, columns, false); });
     g.each(rf, rt, 1, [&](Value i) {
-      range(i, 0, cf, false);
+      range(i, zero, cf, false);
       range(i, cf, ct, unrolled);
       range(i, ct, columns, false);
     });
-    g.each(rt, rows, 1, [&](Value i) { range(i, 0, columns, false); });
-    output->border(g, n, block, g.index(0), g.index(rows));
+    g.each(rt, rows, 1, [&](Value i) { range(i, zero, columns, false); });
+    output->border(g, n, block, g.index(0), rows);
   });
   output->finish(rewriter, op);
   return success();
@@ -171,11 +184,12 @@ LogicalResult packed::lowerMean(RewriterBase &rewriter, PackedMeanOp op, std::st
   ArrayRef<int64_t> in = typeOf(op.getX()).getShape();
   int64_t lanes = in[4];
   VectorType type = vectorOf(typeOf(op.getX()).getElementType(), lanes);
-  Value batch = batchOf(g, x.memory);
+  Value batch = batchOf(g, x.memory), rows = x.rows(g), columns = x.columns(g);
+  bool open = x.memory.isOpen();
   output->begin(g, batch);
   g.tasks({getAsOpFoldResult(batch), rewriter.getIndexAttr(in[1])}, [&](ValueRange ids) {
     SmallVector<Value> sums(4, g.splat(type, 0));
-    sums = g.loop(0, in[2], 1, sums, [&](Value i, ValueRange carried) {
+    sums = g.loop(g.index(0), rows, 1, sums, [&](Value i, ValueRange carried) {
       auto row = [&](Value j, int64_t count, ValueRange carried) {
         SmallVector<Value> next(carried);
         Cursor from = cursorAt(g, x.memory, {ids[0], ids[1], g.add(i, x.top), g.add(j, x.left), g.index(0)});
@@ -183,14 +197,25 @@ LogicalResult packed::lowerMean(RewriterBase &rewriter, PackedMeanOp op, std::st
           next[k] = arith::AddFOp::create(g.b, g.loc, next[k], from.load(g, k * lanes, lanes));
         return next;
       };
-      int64_t whole = in[3] / 4 * 4;
-      SmallVector<Value> next =
-          g.loop(0, whole, 4, carried, [&](Value j, ValueRange carried) { return row(j, 4, carried); });
-      return whole < in[3] ? row(g.index(whole), in[3] - whole, next) : next;
+      Value whole = g.mul(g.div(columns, 4), 4);
+      SmallVector<Value> next = g.loop(g.index(0), whole, 4, carried,
+                                       [&](Value j, ValueRange carried) { return row(j, 4, carried); });
+      if (open)
+        return g.loop(whole, columns, 1, next,
+                      [&](Value j, ValueRange carried) { return row(j, 1, carried); });
+      return in[3] % 4 ? row(whole, in[3] % 4, next) : next;
     });
     Value sum = arith::AddFOp::create(g.b, g.loc, arith::AddFOp::create(g.b, g.loc, sums[0], sums[1]),
                                       arith::AddFOp::create(g.b, g.loc, sums[2], sums[3]));
-    sum = arith::MulFOp::create(g.b, g.loc, sum, g.splat(type, 1.0 / double(in[2] * in[3])));
+    if (open) {
+      Type element = type.getElementType();
+      Value count = arith::IndexCastOp::create(g.b, g.loc, g.b.getI64Type(), g.mul(rows, columns));
+      Value part = arith::DivFOp::create(g.b, g.loc, g.splat(element, 1),
+                                         arith::SIToFPOp::create(g.b, g.loc, element, count));
+      sum = arith::MulFOp::create(g.b, g.loc, sum, vector::BroadcastOp::create(g.b, g.loc, type, part));
+    } else {
+      sum = arith::MulFOp::create(g.b, g.loc, sum, g.splat(type, 1.0 / double(in[2] * in[3])));
+    }
     output->store(g, {ids[0], g.mul(ids[1], lanes)}, sum);
   });
   output->finish(rewriter, op);

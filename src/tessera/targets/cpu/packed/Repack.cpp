@@ -42,37 +42,50 @@ LogicalResult packed::lowerPack(RewriterBase &rewriter, PackOp op, std::string &
     return failure();
   Gen g{rewriter, op.getLoc()};
   Memory x = inputOf(rewriter, op.getX()).memory;
-  int64_t lanes = op.getBlock(), blocks = output->shape()[1], rows = output->shape()[2],
-          columns = output->shape()[3];
+  int64_t lanes = op.getBlock(), blocks = output->shape()[1];
+  bool open = x.isOpen() || output->isOpen();
   VectorType type = vectorOf(typeOf(op.getX()).getElementType(), lanes);
   Value batch = batchOf(g, x);
-  output->begin(g, batch);
+  if (open)
+    output->begin(g, batch, x.extent(g, 2), x.extent(g, 3));
+  else
+    output->begin(g, batch);
   bool flat = output->isFlat();
-  int64_t across = flat ? rows * columns : columns, down = flat ? 1 : rows, whole = across / lanes * lanes;
+  Value rows = output->rows(g), columns = output->columns(g), across = flat ? g.mul(rows, columns) : columns,
+        down = flat ? g.index(1) : rows, whole = g.mul(g.div(across, lanes), lanes);
+  // A channel of x from a place on: at a constant distance from the first where planes have constant extents.
+  auto channelAt = [&](const Cursor &first, Value n, Value block, Value i, Value j, int64_t k) {
+    if (!open)
+      return std::pair(first, k * x.stride(1));
+    return std::pair(k ? cursorAt(g, x, {n, g.add(g.mul(block, lanes), k), i, j}) : first, int64_t(0));
+  };
   g.tasks({getAsOpFoldResult(batch), rewriter.getIndexAttr(blocks)}, [&](ValueRange ids) {
     Value n = ids[0], block = ids[1];
     forValidLanes(g, block, blocks, lanes, x.shape[1], [&](int64_t valid) {
-      g.each(0, down, 1, [&](Value i) {
+      g.each(g.index(0), down, 1, [&](Value i) {
         // As many places as lanes: rows of x, transposed. Then one place at a time.
-        g.each(0, whole, lanes, [&](Value j) {
+        g.each(g.index(0), whole, lanes, [&](Value j) {
           Cursor from = cursorAt(g, x, {n, g.mul(block, lanes), i, j});
           SmallVector<Value> channels(lanes, g.splat(type, 0));
-          for (int64_t k = 0; k < valid; ++k)
-            channels[k] = from.load(g, k * x.stride(1), lanes);
+          for (int64_t k = 0; k < valid; ++k) {
+            auto [channel, distance] = channelAt(from, n, block, i, j, k);
+            channels[k] = channel.load(g, distance, lanes);
+          }
           for (auto [q, place] : llvm::enumerate(transpose(g, channels)))
             output->store(g, {n, block, i, g.add(j, int64_t(q)), g.index(0)}, place);
         });
         g.each(whole, across, 1, [&](Value j) {
           Cursor from = cursorAt(g, x, {n, g.mul(block, lanes), i, j});
           Value v = g.splat(type, 0);
-          for (int64_t k = 0; k < valid; ++k)
-            v = vector::InsertOp::create(g.b, g.loc, from.scalar(g, k * x.stride(1)), v,
-                                         ArrayRef<int64_t>{k});
+          for (int64_t k = 0; k < valid; ++k) {
+            auto [channel, distance] = channelAt(from, n, block, i, j, k);
+            v = vector::InsertOp::create(g.b, g.loc, channel.scalar(g, distance), v, ArrayRef<int64_t>{k});
+          }
           output->store(g, {n, block, i, j, g.index(0)}, v);
         });
       });
     });
-    output->border(g, n, block, g.index(0), g.index(rows));
+    output->border(g, n, block, g.index(0), rows);
   });
   output->finish(rewriter, op);
   return success();
@@ -85,21 +98,25 @@ LogicalResult packed::lowerUnpack(RewriterBase &rewriter, UnpackOp op, std::stri
   Gen g{rewriter, op.getLoc()};
   Input x = inputOf(rewriter, op.getX());
   ArrayRef<int64_t> in = typeOf(op.getX()).getShape();
-  int64_t lanes = in[4], rows = in[2], columns = in[3];
-  Value batch = batchOf(g, x.memory);
-  output->begin(g, batch);
+  int64_t lanes = in[4];
+  Value batch = batchOf(g, x.memory), rows = x.rows(g), columns = x.columns(g);
+  if (x.memory.isOpen() || output->isOpen())
+    output->begin(g, batch, rows, columns);
+  else
+    output->begin(g, batch);
   VectorType one = vectorOf(typeOf(op.getX()).getElementType(), 1);
-  bool flat = output->isFlat() && x.memory.shape[2] == rows && x.memory.shape[3] == columns;
-  int64_t across = flat ? rows * columns : columns, down = flat ? 1 : rows, whole = across / lanes * lanes;
+  bool flat = output->isFlat() && x.cropped == std::array<int64_t, 2>();
+  Value across = flat ? g.mul(rows, columns) : columns, down = flat ? g.index(1) : rows,
+        whole = g.mul(g.div(across, lanes), lanes);
   int64_t blocks = ceilDiv(int64_t(op.getChannels()), lanes);
   g.tasks({getAsOpFoldResult(batch), rewriter.getIndexAttr(blocks)}, [&](ValueRange ids) {
     Value n = ids[0], block = ids[1], first = g.mul(block, lanes);
     forValidLanes(g, block, blocks, lanes, op.getChannels(), [&](int64_t valid) {
-      g.each(0, down, 1, [&](Value i) {
+      g.each(g.index(0), down, 1, [&](Value i) {
         auto at = [&](Value j) {
           return cursorAt(g, x.memory, {n, block, g.add(i, x.top), g.add(j, x.left), g.index(0)});
         };
-        g.each(0, whole, lanes, [&](Value j) {
+        g.each(g.index(0), whole, lanes, [&](Value j) {
           Cursor from = at(j);
           SmallVector<Value> places;
           for (int64_t q = 0; q < lanes; ++q)
@@ -130,31 +147,35 @@ static LogicalResult lowerCopy(RewriterBase &rewriter, Operation *op, Value oper
   Gen g{rewriter, op->getLoc()};
   Input x = inputOf(rewriter, operand);
   ArrayRef<int64_t> in = typeOf(operand).getShape();
-  SmallVector<int64_t> shape = output->shape();
   int64_t lanes = in[4];
   VectorType type = vectorOf(typeOf(operand).getElementType(), lanes);
   Value batch = batchOf(g, x.memory);
-  output->begin(g, batch);
-  int64_t rowFrom = std::max<int64_t>(above, 0), rowTo = std::min(shape[2], above + in[2]);
-  int64_t columnFrom = std::max<int64_t>(left, 0), columnTo = std::min(shape[3], left + in[3]);
+  if (x.memory.isOpen() || output->isOpen())
+    output->begin(g, batch, placesOf(g, op, x, 2), placesOf(g, op, x, 3));
+  else
+    output->begin(g, batch);
+  Value rows = output->rows(g), columns = output->columns(g), first = g.index(0);
+  Value rowFrom = g.index(std::max<int64_t>(above, 0)), rowTo = g.min(rows, g.add(x.rows(g), above));
+  Value columnFrom = g.index(std::max<int64_t>(left, 0)),
+        columnTo = g.min(columns, g.add(x.columns(g), left));
   g.tasks({getAsOpFoldResult(batch), rewriter.getIndexAttr(in[1])}, [&](ValueRange ids) {
     Value zero = g.splat(type, type.getElementType().isInteger(8) ? double(int8_t(fill)) : double(fill));
-    auto clear = [&](Value i, int64_t from, int64_t to) {
+    auto clear = [&](Value i, Value from, Value to) {
       g.each(from, to, 1, [&](Value j) { output->store(g, {ids[0], ids[1], i, j, g.index(0)}, zero); });
     };
-    g.each(0, rowFrom, 1, [&](Value i) { clear(i, 0, shape[3]); });
+    g.each(first, rowFrom, 1, [&](Value i) { clear(i, first, columns); });
     g.each(rowFrom, rowTo, 1, [&](Value i) {
-      clear(i, 0, columnFrom);
+      clear(i, first, columnFrom);
       g.each(columnFrom, columnTo, 1, [&](Value j) {
         Value v = cursorAt(g, x.memory,
                            {ids[0], ids[1], g.add(i, x.top - above), g.add(j, x.left - left), g.index(0)})
                       .load(g, 0, lanes);
         output->store(g, {ids[0], ids[1], i, j, g.index(0)}, v);
       });
-      clear(i, columnTo, shape[3]);
+      clear(i, columnTo, columns);
     });
-    g.each(rowTo, shape[2], 1, [&](Value i) { clear(i, 0, shape[3]); });
-    output->border(g, ids[0], ids[1], g.index(0), g.index(shape[2]));
+    g.each(rowTo, rows, 1, [&](Value i) { clear(i, first, columns); });
+    output->border(g, ids[0], ids[1], g.index(0), rows);
   });
   output->finish(rewriter, op);
   return success();

@@ -20,6 +20,8 @@ PackedConvOp packed::findPointwise(PackedDepthwiseOp op) {
 }
 
 static LogicalResult checkPair(PackedDepthwiseOp first, PackedConvOp second, std::string &why) {
+  if (failed(refuseOpenPlanes(first, why)) || failed(refuseOpenPlanes(second, why)))
+    return failure();
   if (findPointwise(first) == second)
     return success();
   why = "expected a depthwise layer that only the pointwise one reads";

@@ -21,7 +21,7 @@ struct WinogradKernel {
   WinogradMatrices m;
   int64_t cBlocks, c, lanes, height, width; ///< of x
   int64_t rows, columns;                    ///< of the result
-  int64_t tilesDown, tilesAcross;
+  Value tilesDown, tilesAcross;
   WinogradTiles t;
   Memory inputs,
       products; ///< points x (blocks x tiles x lanes and a line, so that points do not collide in the cache)
@@ -30,13 +30,22 @@ struct WinogradKernel {
   SmallVector<Value> apply(const double *matrix, int64_t n, ArrayRef<Value> vectors);
   /// Image, row and column of a tile in units of tiles.
   std::array<Value, 3> place(Value tile) {
-    int64_t plane = tilesDown * tilesAcross;
+    Value plane = g.mul(tilesDown, tilesAcross);
     return {g.div(tile, plane), g.div(g.rem(tile, plane), tilesAcross), g.rem(tile, tilesAcross)};
+  }
+  /// Rows and columns from (top, left) on are there, so many of both; always for a plane of whole tiles.
+  Value isInside(Value top, Value left, int64_t size, Value height, Value width) {
+    return g.both(g.less(g.add(top, size - 1), height), g.less(g.add(left, size - 1), width));
   }
   void transformInput(Value tile, Value slot);
   void multiply(Value f, Value count);
   void product(Value f, Value point, Value slot, int64_t tiles);
   void transformOutput(Value tile, Value slot, Value f);
+
+private:
+  void readTile(Value n, Value block, Value top, Value left, Value slot, bool ragged);
+  void storeTile(const Cursor &from, Value n, Value block, Value top, Value left, bool downRagged,
+                 bool acrossRagged);
 };
 
 } // namespace
@@ -78,40 +87,53 @@ SmallVector<Value> WinogradKernel::apply(const double *matrix, int64_t n, ArrayR
   return results;
 }
 
+void WinogradKernel::readTile(Value n, Value block, Value top, Value left, Value slot, bool ragged) {
+  int64_t p = m.points;
+  bool open = x.memory.isOpen();
+  // What lies outside is multiplied into results that are dropped; any finite number will do, so the last
+  // row and column stand in.
+  SmallVector<Value> half(p * p);
+  Cursor whole = cursorAt(g, x.memory, {n, block, g.add(top, x.top), g.add(left, x.left), g.index(0)});
+  SmallVector<Cursor> rowsOfTile;
+  for (int64_t i = 0; open && !ragged && i < p; ++i)
+    rowsOfTile.push_back(
+        cursorAt(g, x.memory, {n, block, g.add(g.add(top, i), x.top), g.add(left, x.left), g.index(0)}));
+  SmallVector<Value> rowAt, columnAt;
+  for (int64_t i = 0; ragged && i < p; ++i) {
+    rowAt.push_back(g.min(g.add(top, i), g.add(out.rows(g), m.window - 2)));
+    columnAt.push_back(g.min(g.add(left, i), g.add(out.columns(g), m.window - 2)));
+  }
+  auto load = [&](int64_t i, int64_t j) {
+    if (ragged)
+      return cursorAt(g, x.memory, {n, block, g.add(rowAt[i], x.top), g.add(columnAt[j], x.left), g.index(0)})
+          .load(g, 0, c);
+    return open ? rowsOfTile[i].load(g, j * c, c) : whole.load(g, (i * x.memory.shape[3] + j) * c, c);
+  };
+  for (int64_t j = 0; j < p; ++j) {
+    SmallVector<Value> column;
+    for (int64_t i = 0; i < p; ++i)
+      column.push_back(load(i, j));
+    SmallVector<Value> done = apply(m.input, p, column);
+    for (int64_t i = 0; i < p; ++i)
+      half[i * p + j] = done[i];
+  }
+  Cursor to = cursorAt(g, inputs, {g.index(0), g.mul(g.add(g.mul(block, t.task), slot), c)});
+  for (int64_t i = 0; i < p; ++i) {
+    SmallVector<Value> done = apply(m.input, p, ArrayRef(half).slice(i * p, p));
+    for (int64_t j = 0; j < p; ++j)
+      to.store(g, done[j], (i * p + j) * inputs.stride(0));
+  }
+}
+
 void WinogradKernel::transformInput(Value tile, Value slot) {
   auto [n, down, across] = place(tile);
-  Value top = g.mul(down, m.tile), left = g.mul(across, m.tile);
-  int64_t p = m.points;
-  bool ragged = rows % m.tile || columns % m.tile;
-  Value image = n;
+  Value image = n, top = g.mul(down, m.tile), left = g.mul(across, m.tile);
   g.each(0, cBlocks, 1, [&](Value block) {
-    // What lies outside is multiplied into results that are dropped; any finite number will do, so the last
-    // row and column stand in.
-    SmallVector<Value> half(p * p);
-    Cursor whole = cursorAt(g, x.memory, {image, block, g.add(top, x.top), g.add(left, x.left), g.index(0)});
-    SmallVector<Value> rowAt, columnAt;
-    for (int64_t i = 0; ragged && i < p; ++i) {
-      rowAt.push_back(g.min(g.add(top, i), g.index(rows + m.window - 2)));
-      columnAt.push_back(g.min(g.add(left, i), g.index(columns + m.window - 2)));
-    }
-    for (int64_t j = 0; j < p; ++j) {
-      SmallVector<Value> column;
-      for (int64_t i = 0; i < p; ++i)
-        column.push_back(
-            ragged ? cursorAt(g, x.memory,
-                              {image, block, g.add(rowAt[i], x.top), g.add(columnAt[j], x.left), g.index(0)})
-                         .load(g, 0, c)
-                   : whole.load(g, (i * x.memory.shape[3] + j) * c, c));
-      SmallVector<Value> done = apply(m.input, p, column);
-      for (int64_t i = 0; i < p; ++i)
-        half[i * p + j] = done[i];
-    }
-    Cursor to = cursorAt(g, inputs, {g.index(0), g.mul(g.add(g.mul(block, t.task), slot), c)});
-    for (int64_t i = 0; i < p; ++i) {
-      SmallVector<Value> done = apply(m.input, p, ArrayRef(half).slice(i * p, p));
-      for (int64_t j = 0; j < p; ++j)
-        to.store(g, done[j], (i * p + j) * inputs.stride(0));
-    }
+    if (!out.isOpen())
+      return readTile(image, block, top, left, slot, rows % m.tile || columns % m.tile);
+    Value inside = isInside(top, left, m.tile, out.rows(g), out.columns(g));
+    g.when(inside, [&] { readTile(image, block, top, left, slot, false); });
+    g.when(g.negate(inside), [&] { readTile(image, block, top, left, slot, true); });
   });
 }
 
@@ -159,50 +181,60 @@ void WinogradKernel::multiply(Value f, Value count) {
   });
 }
 
+void WinogradKernel::storeTile(const Cursor &from, Value n, Value block, Value top, Value left,
+                               bool downRagged, bool acrossRagged) {
+  int64_t p = m.points, o = m.tile;
+  bool open = out.isOpen();
+  SmallVector<Value> half(o * p);
+  for (int64_t j = 0; j < p; ++j) {
+    SmallVector<Value> column;
+    for (int64_t i = 0; i < p; ++i)
+      column.push_back(from.load(g, (i * p + j) * products.stride(0), lanes));
+    SmallVector<Value> done = apply(m.output, o, column);
+    for (int64_t i = 0; i < o; ++i)
+      half[i * p + j] = done[i];
+  }
+  Value start = bias.buffer ? cursorAt(g, bias, {block, g.index(0)}).load(g, 0, lanes) : Value();
+  auto [down, across] = out.window();
+  for (int64_t i = 0; i < o; i += down) {
+    SmallVector<Value> done;
+    for (int64_t a = 0; a < down; ++a)
+      done.append(apply(m.output, o, ArrayRef(half).slice((i + a) * p, p)));
+    Value row = g.add(top, i);
+    auto storeRow = [&] {
+      for (int64_t j = 0; j < o; j += across) {
+        Value column = g.add(left, j);
+        auto one = [&] {
+          out.storeTile(g, n, block, row, column, down, across, [&](int64_t a, int64_t b) {
+            Value v = done[a * o + j + b];
+            return start ? Value(arith::AddFOp::create(g.b, g.loc, v, start)) : v;
+          });
+        };
+        // Columns that every tile has need no question.
+        if (!acrossRagged || j == 0 || (!open && j <= (columns - 1) % o))
+          one();
+        else
+          g.when(g.less(column, out.columns(g)), one);
+      }
+    };
+    if (!downRagged || i == 0 || (!open && i <= (rows - 1) % o))
+      storeRow();
+    else
+      g.when(g.less(row, out.rows(g)), storeRow);
+  }
+}
+
 void WinogradKernel::transformOutput(Value tile, Value slot, Value f) {
   auto [n, down, across] = place(tile);
   Value image = n, top = g.mul(down, m.tile), left = g.mul(across, m.tile);
-  int64_t p = m.points, o = m.tile;
   g.each(0, t.blocks, 1, [&](Value k) {
     Value block = g.add(f, k);
     Cursor from = cursorAt(g, products, {g.index(0), g.mul(g.add(g.mul(k, t.task), slot), lanes)});
-    SmallVector<Value> half(o * p);
-    for (int64_t j = 0; j < p; ++j) {
-      SmallVector<Value> column;
-      for (int64_t i = 0; i < p; ++i)
-        column.push_back(from.load(g, (i * p + j) * products.stride(0), lanes));
-      SmallVector<Value> done = apply(m.output, o, column);
-      for (int64_t i = 0; i < o; ++i)
-        half[i * p + j] = done[i];
-    }
-    Value start = bias.buffer ? cursorAt(g, bias, {block, g.index(0)}).load(g, 0, lanes) : Value();
-    auto [down, across] = out.window();
-    for (int64_t i = 0; i < o; i += down) {
-      SmallVector<Value> done;
-      for (int64_t a = 0; a < down; ++a)
-        done.append(apply(m.output, o, ArrayRef(half).slice((i + a) * p, p)));
-      Value row = g.add(top, i);
-      auto storeRow = [&] {
-        for (int64_t j = 0; j < o; j += across) {
-          Value column = g.add(left, j);
-          auto one = [&] {
-            out.storeTile(g, image, block, row, column, down, across, [&](int64_t a, int64_t b) {
-              Value v = done[a * o + j + b];
-              return start ? Value(arith::AddFOp::create(g.b, g.loc, v, start)) : v;
-            });
-          };
-          // Columns that every tile has need no question.
-          if (columns % o == 0 || j <= (columns - 1) % o)
-            one();
-          else
-            g.when(g.less(column, g.index(columns)), one);
-        }
-      };
-      if (rows % o == 0 || i <= (rows - 1) % o)
-        storeRow();
-      else
-        g.when(g.less(row, g.index(rows)), storeRow);
-    }
+    if (!out.isOpen())
+      return storeTile(from, image, block, top, left, rows % m.tile, columns % m.tile);
+    Value inside = isInside(top, left, m.tile, out.rows(g), out.columns(g));
+    g.when(inside, [&] { storeTile(from, image, block, top, left, false, false); });
+    g.when(g.negate(inside), [&] { storeTile(from, image, block, top, left, true, true); });
   });
 }
 
@@ -235,17 +267,20 @@ LogicalResult packed::lowerWinograd(RewriterBase &rewriter, PackedWinogradOp op,
                    in[3],
                    output->shape()[2],
                    output->shape()[3],
-                   0,
-                   0,
+                   {},
+                   {},
                    t,
                    {},
                    {}};
   int64_t points = k.m.points * k.m.points;
-  k.tilesDown = ceilDiv(k.rows, k.m.tile);
-  k.tilesAcross = ceilDiv(k.columns, k.m.tile);
   Value batch = batchOf(g, k.x.memory);
-  output->begin(g, batch);
-  Value all = g.mul(batch, k.tilesDown * k.tilesAcross);
+  if (output->isOpen() || k.x.memory.isOpen())
+    output->begin(g, batch, placesOf(g, op, k.x, 2), placesOf(g, op, k.x, 3));
+  else
+    output->begin(g, batch);
+  k.tilesDown = g.parts(output->rows(g), k.m.tile);
+  k.tilesAcross = g.parts(output->columns(g), k.m.tile);
+  Value all = g.mul(batch, g.mul(k.tilesDown, k.tilesAcross));
   Value parts = g.b.createOrFold<arith::CeilDivUIOp>(g.loc, all, g.index(t.task));
   int64_t perPart = w[0] / t.parts;
   g.tasks({rewriter.getIndexAttr(t.parts), getAsOpFoldResult(parts)}, [&](ValueRange ids) {
@@ -260,12 +295,11 @@ LogicalResult packed::lowerWinograd(RewriterBase &rewriter, PackedWinogradOp op,
     });
     // The border of a plane belongs to whoever has its first tile.
     if (output->hasHalo()) {
-      int64_t plane = k.tilesDown * k.tilesAcross;
-      Value n0 = g.div(g.add(first, plane - 1), plane),
-            n1 = g.div(g.add(g.add(first, count), plane - 1), plane);
+      Value plane = g.mul(k.tilesDown, k.tilesAcross), more = g.sub(plane, 1);
+      Value n0 = g.div(g.add(first, more), plane), n1 = g.div(g.add(g.add(first, count), more), plane);
       g.each(n0, n1, 1, [&](Value n) {
         g.each(begin, g.add(begin, perPart), 1,
-               [&](Value f) { output->border(g, n, f, g.index(0), g.index(k.rows)); });
+               [&](Value f) { output->border(g, n, f, g.index(0), output->rows(g)); });
       });
     }
   });
@@ -281,6 +315,9 @@ WinogradTiles packed::chooseWinograd(PackedWinogradOp op, const Machine &machine
     rows = typeOf(pool.getY()).getDimSize(2) * pool.getKernel()[0];
     columnsOfPlane = typeOf(pool.getY()).getDimSize(3) * pool.getKernel()[1];
   }
+  // Open planes are taken for middling ones.
+  if (hasOpenPlanes(op))
+    rows = columnsOfPlane = 56;
   int64_t plane = ceilDiv(rows, tile) * ceilDiv(columnsOfPlane, tile);
   WinogradTiles t;
   t.blocks = blocks ? blocks : w[0] % 2 ? 1 : 2;
@@ -296,6 +333,9 @@ WinogradTiles packed::chooseWinograd(PackedWinogradOp op, const Machine &machine
     t.tiles = most >= 14 ? 14 : most >= 12 ? 12 : most >= 8 ? 8 : std::max<int64_t>(most, 1);
   if (plane < t.tiles)
     t.tiles = most >= 12 ? 12 : t.tiles;
+  // What open planes leave over is a multiple of anything: a rest of four is better than one of two.
+  if (hasOpenPlanes(op) && most >= 12)
+    t.tiles = 12;
   if (tiles)
     t.tiles = tiles;
   t.rest = t.tiles % 4 == 0 ? 4 : t.tiles % 2 == 0 ? 2 : 1;

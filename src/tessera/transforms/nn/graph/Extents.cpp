@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Extents of what operations compute, as extents of what they take: an extent must not keep a value alive,
 // nor make anyone wait for it.
+#include "tessera/ir/nn/NnExtents.h"
 #include "tessera/ir/nn/NnTypes.h"
 #include "tessera/transforms/nn/graph/Patterns.h"
 
@@ -77,6 +78,8 @@ std::optional<std::pair<Value, int64_t>> nn::sourceOfExtent(Operation *op, int64
     return std::pair(slice.getX(), d);
   if (auto concat = dyn_cast<ConcatOp>(op); concat && int64_t(concat.getAxis()) != d)
     return std::pair(concat.getInputs()[0], d);
+  if (std::optional<ExtentRule> rule = ruleOfExtent(op, d); rule && rule->isSame())
+    return std::pair(rule->operand, rule->dim);
   return std::nullopt;
 }
 

@@ -5,6 +5,7 @@
 // asked here of open ones, family by family.
 #include "tessera/transforms/nn/lower/Checks.h"
 
+#include "tessera/ir/nn/NnExtents.h"
 #include "tessera/transforms/nn/lower/Steady.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -164,6 +165,13 @@ void Checker::fit(Value x, ArrayRef<Window> windows) {
       atLeast({x, int64_t(i) + 2}, index(least));
 }
 
+void Checker::fitRules() {
+  for (int64_t d = 0; d < typeOf(op->getResult(0)).getRank(); ++d)
+    if (std::optional<ExtentRule> rule = ruleOfExtent(op, d); rule && rule->least() > 0)
+      if (Extent e{rule->operand, rule->dim}; isDynamic(e))
+        atLeast(e, index(rule->least()));
+}
+
 void Checker::run() {
   llvm::TypeSwitch<Operation *>(op)
       .Case<MatmulOp, EinsumOp, ConvOp, ConvTransposeOp, DeformConvOp, PoolOp, MaxPoolIndicesOp, BatchNormOp,
@@ -178,6 +186,8 @@ void Checker::run() {
           broadcastAll(llvm::to_vector(llvm::make_filter_range(
                            op->getOperands(), [](Value v) { return isa<RankedTensorType>(v.getType()); })),
                        0);
+        else if (own && isPacked(op))
+          fitRules();
       });
 }
 

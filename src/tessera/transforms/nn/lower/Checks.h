@@ -58,6 +58,8 @@ private:
   void sameCount(Value x, ArrayRef<Value> extents);
   /// A window fits into each spatial dimension of x.
   void fit(Value x, ArrayRef<Window> windows);
+  /// The result of a layer that its target keeps has elements.
+  void fitRules();
   Value product(Value x, int64_t y) { return b.createOrFold<arith::MulIOp>(op->getLoc(), x, index(y)); }
 
   void check(MatmulOp op);

@@ -2,6 +2,8 @@
 // See Elements.h: constants, extents and loops over elements.
 #include "tessera/transforms/nn/lower/Elements.h"
 
+#include "tessera/ir/nn/NnExtents.h"
+
 #include "tessera/transforms/nn/lower/Steady.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -120,10 +122,54 @@ static Value operandOf(Value v) {
   return node && node.getRank() == 0 ? Value(node.getInputs()[arg.getArgNumber()]) : Value();
 }
 
+// What is done to an extent on its way, from the last step back to the first: a number is added, or it is
+// divided by one (rounded down).
+namespace {
+struct Steps {
+  SmallVector<std::pair<bool, int64_t>> all; // divided, or added; and the number
+  void add(int64_t n) {
+    if (n && !all.empty() && !all.back().first) {
+      n += all.pop_back_val().second;
+    }
+    if (n)
+      all.push_back({false, n});
+  }
+  void divide(int64_t n) {
+    if (n != 1)
+      all.push_back({true, n});
+  }
+  void append(const Steps &more) {
+    for (auto [divided, n] : more.all)
+      divided ? divide(n) : add(n);
+  }
+};
+} // namespace
+
+// One step of arithmetic on an index; false where there is none that is known.
+static bool stepBack(Value &v, Steps &steps) {
+  Operation *def = v.getDefiningOp();
+  if (!def || def->getNumOperands() != 2)
+    return false;
+  std::optional<int64_t> n = getConstantIntValue(def->getOperand(1));
+  if (!n)
+    return false;
+  if (isa<arith::AddIOp>(def))
+    steps.add(*n);
+  else if (isa<arith::SubIOp>(def))
+    steps.add(-*n);
+  else if (isa<arith::FloorDivSIOp>(def) && *n > 0)
+    steps.divide(*n);
+  else
+    return false;
+  v = def->getOperand(0);
+  return true;
+}
+
 // Follows an extent to what decides it, through the nodes of the graph too unless it stays `local`: an index,
 // or a dimension of a tensor that nothing computes. Both sides of a branch are followed, but not of ever
-// more `branches` inside of one or before it: their paths multiply.
-static void trace(Value &v, std::optional<int64_t> &dim, bool local = false, unsigned branches = 2) {
+// more `branches` inside of one or before it: their paths multiply. With `steps` arithmetic is followed, too.
+static void trace(Value &v, std::optional<int64_t> &dim, bool local = false, unsigned branches = 2,
+                  Steps *steps = nullptr) {
   while (true) {
     if (Value outside = local ? Value() : operandOf(v)) {
       v = outside;
@@ -132,6 +178,8 @@ static void trace(Value &v, std::optional<int64_t> &dim, bool local = false, uns
     if (!dim) {
       auto extent = v.getDefiningOp<tensor::DimOp>();
       std::optional<int64_t> d = extent ? getConstantIntValue(extent.getIndex()) : std::nullopt;
+      if (!d && steps && stepBack(v, *steps))
+        continue;
       if (!d)
         return;
       v = extent.getSource();
@@ -188,15 +236,24 @@ static void trace(Value &v, std::optional<int64_t> &dim, bool local = false, uns
       unsigned result = cast<OpResult>(v).getResultNumber();
       Value yes = branch.thenYield().getOperand(result), no = branch.elseYield().getOperand(result);
       std::optional<int64_t> yesDim = dim, noDim = dim;
-      trace(yes, yesDim, local, branches - 1);
-      trace(no, noDim, local, branches - 1);
-      if (yes != no || yesDim != noDim)
+      Steps yesSteps, noSteps;
+      trace(yes, yesDim, local, branches - 1, steps ? &yesSteps : nullptr);
+      trace(no, noDim, local, branches - 1, steps ? &noSteps : nullptr);
+      if (yes != no || yesDim != noDim || yesSteps.all != noSteps.all)
         return;
+      if (steps)
+        steps->append(yesSteps);
       v = yes;
       dim = yesDim;
     } else if (isPacked(def) && *dim == 0) {
       // The batch.
       v = def->getOperand(0);
+    } else if (std::optional<ExtentRule> rule = steps ? ruleOfExtent(def, *dim) : std::nullopt) {
+      steps->add(rule->offset);
+      steps->divide(rule->divisor);
+      steps->add(rule->add);
+      v = rule->operand;
+      dim = rule->dim;
     } else {
       return;
     }
@@ -204,9 +261,10 @@ static void trace(Value &v, std::optional<int64_t> &dim, bool local = false, uns
 }
 
 static bool same(Value a, std::optional<int64_t> da, Value b, std::optional<int64_t> db) {
-  trace(a, da);
-  trace(b, db);
-  if (da != db)
+  Steps sa, sb;
+  trace(a, da, /*local=*/false, 2, &sa);
+  trace(b, db, /*local=*/false, 2, &sb);
+  if (da != db || sa.all != sb.all)
     return false;
   if (a == b)
     return true;

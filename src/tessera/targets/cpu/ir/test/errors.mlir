@@ -3,7 +3,7 @@
 
 func.func @f(%a: tensor<1x2x3xf32>) {
   // expected-error @+2 {{failed to infer returned types}}
-  // expected-error @+1 {{expected 'x' of shape N x C1 x H x W x c, static but for N, but got 'tensor<1x2x3xf32>'}}
+  // expected-error @+1 {{expected 'x' of shape N x C1 x H x W x c with static channels, but got 'tensor<1x2x3xf32>'}}
   %r = cpu.packed_mean %a : tensor<1x2x3xf32> -> tensor<1x2xf32>
   return
 }
@@ -39,7 +39,7 @@ func.func @f(%a: tensor<1x2x9x9x4xf32>, %b: tensor<3x2x3x3x4x8xf32>) {
 
 func.func @f(%a: tensor<1x?x9x9xf32>) {
   // expected-error @+2 {{failed to infer returned types}}
-  // expected-error @+1 {{expected 'x' static but for its first extent and blocks of at least 1 channel, but got 'tensor<1x?x9x9xf32>' and 4}}
+  // expected-error @+1 {{expected 'x' with static channels and blocks of at least 1 channel, but got 'tensor<1x?x9x9xf32>' and 4}}
   %r = cpu.pack %a {block = 4 : i64} : tensor<1x?x9x9xf32> -> tensor<1x2x9x9x4xf32>
   return
 }

@@ -91,3 +91,24 @@ dfg.graph @alone(%x: tensor<?x16x8x8xf32>) -> (y: tensor<?x16x8x8xf32>) {
   }
   dfg.return %r : tensor<?x16x8x8xf32>
 }
+
+// -----
+
+// Open rows and columns stay open.
+// CHECK-LABEL: dfg.graph @open
+// CHECK: %[[X:.*]] = nn.reshape %{{.*}} -> tensor<?x16x?x?x1xf32>
+// CHECK: %[[H:.*]] = cpu.halo %[[X]] {pads = array<i64: 1, 1, 1, 1>}
+// CHECK: %[[A:.*]] = cpu.packed_conv %[[H]], {{.*}} -> tensor<?x2x?x?x8xf32>
+// CHECK: %[[R:.*]] = nn.unary relu %[[A]] : tensor<?x2x?x?x8xf32>
+// CHECK: %[[P:.*]] = cpu.packed_pool max %[[R]]
+// CHECK: cpu.unpack %[[P]] {channels = 16 : i64} : tensor<?x2x?x?x8xf32> -> tensor<?x16x?x?xf32>
+dfg.graph @open(%x: tensor<?x16x?x?xf32>) -> (y: tensor<?x16x?x?xf32>) {
+  %r = dfg.node @net (%a = %x : tensor<?x16x?x?xf32>) -> tensor<?x16x?x?xf32> {
+    %v = arith.constant dense<0.5> : tensor<16x16x3x3xf32>
+    %1 = nn.conv %a, %v {strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>} : (tensor<?x16x?x?xf32>, tensor<16x16x3x3xf32>) -> tensor<?x16x?x?xf32>
+    %2 = nn.unary relu %1 : tensor<?x16x?x?xf32> -> tensor<?x16x?x?xf32>
+    %3 = nn.pool max %2 {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : tensor<?x16x?x?xf32> -> tensor<?x16x?x?xf32>
+    dfg.yield %3 : tensor<?x16x?x?xf32>
+  }
+  dfg.return %r : tensor<?x16x?x?xf32>
+}
