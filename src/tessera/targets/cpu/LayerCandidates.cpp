@@ -139,6 +139,10 @@ SmallVector<SmallVector<Candidate>> cpu::candidatesFor(Operation *layer, Operati
   // What is best for open planes depends on what they will be.
   if (!isPacked(prepared) || packed::hasOpenPlanes(prepared))
     return {};
+  // A layer along a line has only the form that it was given.
+  if (auto conv = dyn_cast<ConvOp>(layer);
+      conv && cast<RankedTensorType>(conv.getX().getType()).getRank() != 4)
+    return {};
   Layer way(layer, prepared, figures, strict);
   SmallVector<SmallVector<Candidate>> all;
   for (const Form &form : way.forms(strict))

@@ -25,6 +25,9 @@ struct LayoutOptions {
 /// Convolutions with the knob `split` as ones of parts in bf16, where a machine multiplies matrices of those.
 void splitLayers(dfg::NodeOp node, const LayoutOptions &options);
 
+/// Convolutions along lines (N C T), and what stands between them, as ones on planes of one row.
+void widenLines(dfg::NodeOp node, const LayoutOptions &options);
+
 /// Gives activations blocked layouts where that pays, and makes packed layers of those that read or write
 /// them. Weights are packed here.
 LogicalResult assignLayouts(dfg::NodeOp node, const LayoutOptions &options);

@@ -496,6 +496,7 @@ void Emitter::run() {
 }
 
 LogicalResult cpu::assignLayouts(dfg::NodeOp node, const LayoutOptions &options) {
+  widenLines(node, options);
   splitLayers(node, options);
   Emitter(node, options).run();
   simplifyExtents(node);

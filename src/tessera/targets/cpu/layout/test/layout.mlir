@@ -112,3 +112,23 @@ dfg.graph @open(%x: tensor<?x16x?x?xf32>) -> (y: tensor<?x16x?x?xf32>) {
   }
   dfg.return %r : tensor<?x16x?x?xf32>
 }
+
+// -----
+
+// Lines are planes of one row, and so is what stands between layers along them.
+// CHECK-LABEL: dfg.graph @line
+// CHECK: cpu.packed_conv {{.*}} -> tensor<?x2x1x?x8xf32>
+// CHECK: nn.unary relu {{.*}} : tensor<?x2x1x?x8xf32>
+// CHECK: cpu.packed_conv {{.*}} -> tensor<?x2x1x?x8xf32>
+// CHECK: cpu.unpack {{.*}} -> tensor<?x16x1x?xf32>
+// CHECK: nn.reshape {{.*}} : tensor<?x16x1x?xf32> -> tensor<?x16x?xf32>
+dfg.graph @line(%x: tensor<?x16x?xf32>) -> (y: tensor<?x16x?xf32>) {
+  %r = dfg.node @net (%a = %x : tensor<?x16x?xf32>) -> tensor<?x16x?xf32> {
+    %v = arith.constant dense<0.5> : tensor<16x16x3xf32>
+    %1 = nn.conv %a, %v {strides = array<i64: 2>, pads = array<i64: 1, 1>, dilations = array<i64: 1>} : (tensor<?x16x?xf32>, tensor<16x16x3xf32>) -> tensor<?x16x?xf32>
+    %2 = nn.unary relu %1 : tensor<?x16x?xf32> -> tensor<?x16x?xf32>
+    %3 = nn.conv %2, %v {strides = array<i64: 1>, pads = array<i64: 1, 1>, dilations = array<i64: 1>} : (tensor<?x16x?xf32>, tensor<16x16x3xf32>) -> tensor<?x16x?xf32>
+    dfg.yield %3 : tensor<?x16x?xf32>
+  }
+  dfg.return %r : tensor<?x16x?xf32>
+}
