@@ -55,6 +55,94 @@ FOUND = [
     ("a diagonal of what need not be square",
      "(float[n, m] x) => (float[?] y) { y = Einsum<equation = \"ii->i\">(x) }",
      [{"x": (3, 3)}, {"x": (6, 1)}, {"x": (1, 6)}, {"x": (1, 1)}]),
+    ("borders of computed amounts, which may cut off",
+     """(float[2, n] x, float[m] k) => (float[?, ?] zeros, float[?, ?] edges, float[?, ?] mirror, float[?, ?] around)
+          <int64[1] four = {4}, int64[1] none = {0}, int64[1] axis = {1}> {
+          s = Shape(k)
+          low = Sub(four, s)
+          pads = Concat<axis = 0>(low, s)
+          zeros = Pad<mode = "constant">(x, pads, , axis)
+          more = Concat<axis = 0>(s, none)
+          edges = Pad<mode = "edge">(x, more, , axis)
+          mirror = Pad<mode = "reflect">(x, more, , axis)
+          around = Pad<mode = "wrap">(x, more, , axis) }""",
+     [{"x": (2, 5), "k": (2,)}, {"x": (2, 7), "k": (6,)}, {"x": (2, 3), "k": (1,)}]),
+    ("slices backwards and in steps, with computed ends",
+     """(float[n, 7] x, float[m] k) => (float[?, 7] all, float[?, 7] some, float[?, ?] third, float[?, ?] both)
+          <int64[1] last = {-1}, int64[1] front = {-9223372036854775807}, int64[1] axis = {0}, int64[1] back = {-1}, int64[1] four = {4},
+           int64[1] zero = {0}, int64[1] three = {3}, int64[2] starts = {-1, 1}, int64[2] ends = {-4, 6}, int64[2] axes = {0, 1},
+           int64[2] steps = {-2, 3}> {
+          all = Slice(x, last, front, axis, back)
+          some = Slice(x, four, front, axis, back)
+          s = Shape(k)
+          third = Slice(x, zero, s, axis, three)
+          both = Slice(x, starts, ends, axes, steps) }""",
+     [{"x": (9, 7), "k": (5,)}, {"x": (3, 7), "k": (8,)}, {"x": (1, 7), "k": (1,)}]),
+    ("as many copies, parts and largest ones as were computed",
+     """(float[n, 6] x, float[m] k) => (float[?, ?] copies, float[?, 6] a, float[?, 6] b, float[?, 6] c, float[?, ?] largest, int64[?, ?] places)
+          <int64[1] one = {1}> {
+          s = Shape(k)
+          repeats = Concat<axis = 0>(s, one)
+          copies = Tile(x, repeats)
+          a, b, c = Split<axis = 0, num_outputs = 3>(copies)
+          largest, places = TopK<axis = 1>(x, s) }""",
+     [{"x": (4, 6), "k": (2,)}, {"x": (1, 6), "k": (5,)}, {"x": (3, 6), "k": (6,)}, {"x": (1, 6), "k": (4,)}]),
+    ("spectra of signals of any length",
+     """(float[b, n] x, float[b, m, 1] k) => (float[?, ?, ?, 2] frames, float[?, ?, 2] whole, float[?, ?, 2] half, float[?, ?, 2] again, float[?, 16, 2] fixed)
+          <int64 step = {5}, float[8] window = {0.5, 1, 1.5, 2, 2, 1.5, 1, 0.5}, int64 length = {16}> {
+          frames = STFT(x, step, window)
+          whole = DFT<axis = 1>(k)
+          half = DFT<axis = 1, onesided = 1>(k)
+          again = DFT<axis = 1, inverse = 1>(whole)
+          fixed = DFT<axis = 1>(k, length) }""",
+     [{"x": (1, 30), "k": (1, 12, 1)}, {"x": (2, 8), "k": (2, 1, 1)}, {"x": (3, 47), "k": (3, 33, 1)}]),
+    ("heights and widths that are resized by scales",
+     """(float[b, 2, h, w] x) => (float[?, ?, ?, ?] twice, float[?, ?, ?, ?] smooth, float[?, ?, ?, ?] corners, float[?, ?, ?, ?] cubic, float[?, ?, ?, ?] less)
+          <float[4] two = {1, 1, 2, 2}, float[4] some = {1, 1, 1.5, 0.7}> {
+          twice = Resize<mode = "nearest", coordinate_transformation_mode = "asymmetric", nearest_mode = "floor">(x, , two)
+          smooth = Resize<mode = "linear">(x, , some)
+          corners = Resize<mode = "linear", coordinate_transformation_mode = "align_corners">(x, , two)
+          cubic = Resize<mode = "cubic", exclude_outside = 1, cubic_coeff_a = -0.5>(x, , some)
+          less = Resize<mode = "nearest", nearest_mode = "ceil">(x, , some) }""",
+     [{"x": (1, 2, 4, 10)}, {"x": (2, 2, 7, 3)}, {"x": (1, 2, 1, 6)}]),
+    ("heights and widths that are resized to those of another tensor",
+     """(float[b, 2, h, w] x, float[1, 1, p, q] k) => (float[?, ?, ?, ?] near, float[?, ?, ?, ?] smooth, float[?, ?, ?, ?] torch)
+          <int64[1] two = {2}, int64[1] four = {4}, int64[1] axis = {0}, int64[1] zero = {0}> {
+          s = Shape(k)
+          hw = Slice(s, two, four, axis)
+          t = Shape(x)
+          nc = Slice(t, zero, two, axis)
+          sizes = Concat<axis = 0>(nc, hw)
+          near = Resize<mode = "nearest">(x, , , sizes)
+          smooth = Resize<mode = "linear", coordinate_transformation_mode = "half_pixel_symmetric">(x, , , sizes)
+          torch = Resize<mode = "cubic", coordinate_transformation_mode = "pytorch_half_pixel">(x, , , sizes) }""",
+     [{"x": (1, 2, 4, 5), "k": (1, 1, 8, 7)}, {"x": (2, 2, 3, 6), "k": (1, 1, 3, 4)}, {"x": (1, 2, 1, 2), "k": (1, 1, 5, 3)}]),
+    ("extents that are halved as floats",
+     """(float[h, w] x) => (float[?, ?] part, float[?] places, bool[?] more)
+          <float half = {0.5}, float one = {1}, float zero = {0}, int64[1] axis = {0}, float far = {2.25}, int64[1] start = {0}> {
+          s = Shape<start = 0, end = 1>(x)
+          f = Cast<to = 1>(s)
+          g = Mul(f, half)
+          up = Ceil(g)
+          n = Cast<to = 7>(up)
+          part = Slice(x, start, n, axis)
+          scalar = Squeeze(g)
+          places = Range(zero, scalar, one)
+          more = Greater(f, far) }""",
+     [{"x": (5, 2)}, {"x": (2, 3)}, {"x": (1, 1)}]),
+    ("branches of different ranks, of which extents leave one",
+     """(float[n, 3, m] x, float[3, 4] w) => (float[?, 4] y) <int64 two = {2}, int64 one = {1}, int64[1] axis = {2}> {
+          s = Shape(x)
+          last = Gather(s, two)
+          single = Equal(last, one)
+          v = If (single) <
+            then_branch = yes () => (float[?, 3] a) { a = Squeeze(x, axis) },
+            else_branch = no () => (float[?, 3, ?] b) { b = Identity(x) }>
+          y = Gemm(v, w) }""",
+     [{"x": (2, 3, 1), "w": (3, 4)}, {"x": (5, 3, 1), "w": (3, 4)}, {"x": (2, 3, 2), "w": (3, 4)}]),
+    ("a Squeeze without axes that must take an open extent away",
+     "(float[n, m, 4] x, float[4, 3] w) => (float[3] y) { p = MatMul(x, w) q = Abs(p) y = Squeeze(q) }",
+     [{"x": (1, 1, 4), "w": (4, 3)}]),
 ]
 
 

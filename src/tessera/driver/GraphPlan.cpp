@@ -36,6 +36,7 @@ private:
   /// What a view needs to show the memory it names.
   void addViewCheck(Operation *op, std::optional<plan::Expr> got, std::optional<plan::Expr> expected,
                     const Twine &text);
+  LogicalResult addCheck(cf::AssertOp op);
   /// Extents that must be equal when the node starts.
   LogicalResult addChecks(dfg::NodeOp op, plan::Node &node);
   plan::Expr inBranch(plan::Env &env, Operation *op, plan::Expr got, plan::Expr expected);
@@ -361,6 +362,23 @@ void Planner::addViewCheck(Operation *op, std::optional<plan::Expr> got, std::op
     program.checks.push_back({*got, *expected, text.str(), nameOf(op)});
 }
 
+// An equation of extents that stands in the graph.
+LogicalResult Planner::addCheck(cf::AssertOp op) {
+  auto same = op.getArg().getDefiningOp<arith::CmpIOp>();
+  std::optional<plan::Expr> got, expected;
+  if (same && same.getPredicate() == arith::CmpIPredicate::eq) {
+    got = env.translate(same.getLhs());
+    expected = env.translate(same.getRhs());
+  }
+  if (got && expected)
+    addViewCheck(op, got, expected, op.getMsg());
+  else if (!op->hasAttr(nn::ifKnownAttr))
+    return op.emitOpError(
+        "in a graph expects 'arith.cmpi eq' of two numbers that the plan can express; compute them "
+        "with integer arithmetic on extents, or assert in a node");
+  return success();
+}
+
 // Another static type for the same memory. Extents that were open become known.
 void Planner::addCast(Operation *op) {
   auto from = cast<ShapedType>(op->getOperand(0).getType()),
@@ -476,6 +494,9 @@ LogicalResult Planner::addBody() {
         return failure();
     } else if (isa<tensor::CastOp, memref::CastOp>(op)) {
       addCast(&op);
+    } else if (auto check = dyn_cast<cf::AssertOp>(op)) {
+      if (failed(addCheck(check)))
+        return failure();
     } else {
       TESSERA_CHECK(!isa<dfg::CallOp>(op)) << "calls are flattened in the stage 'graph'";
     }

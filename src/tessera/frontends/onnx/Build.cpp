@@ -198,6 +198,23 @@ Value NodeContext::slice(Value x, int64_t axis, int64_t start, int64_t size, int
   return nn::SliceOp::create(b, loc, RankedTensorType::get(shape, elem(x)), x, starts, steps);
 }
 
+Value NodeContext::part(Value x, int64_t axis, Ext start, Ext size) {
+  if (!x || bad)
+    return {};
+  Exts whole = exts(x);
+  if (start.is(0) && same(size, whole[axis]))
+    return x;
+  SmallVector<OpFoldResult> offsets(rank(x), b.getIndexAttr(0)), sizes, strides(rank(x), b.getIndexAttr(1));
+  auto fold = [&](const Ext &e) -> OpFoldResult {
+    return e.isStatic() ? OpFoldResult(b.getIndexAttr(e.size)) : OpFoldResult(e.value);
+  };
+  for (const Ext &e : whole)
+    sizes.push_back(fold(e));
+  offsets[axis] = fold(start);
+  sizes[axis] = fold(size);
+  return tensor::ExtractSliceOp::create(b, loc, x, offsets, sizes, strides);
+}
+
 Value NodeContext::pad(Value x, ArrayRef<int64_t> lows, ArrayRef<int64_t> highs, Value value,
                        nn::PadMode mode) {
   if (!x)
@@ -215,6 +232,20 @@ Value NodeContext::gather(Value x, Value indices, int64_t axis) {
 Value NodeContext::iota(Ext n, DataType type, double start, double step) {
   RankedTensorType result = typeFor({n}, elem(type));
   Value from = scalar(start, type), by = scalar(step, type);
+  if (!result || bad)
+    return {};
+  return nn::IotaOp::create(b, loc, result, from, by, uint64_t(0), dynamicOf({n}));
+}
+
+Value NodeContext::number(Ext e) {
+  Known known;
+  known.type = DataType::I64;
+  known.elements.push_back({e.isStatic() ? e.size : 0, 0, e.value});
+  return materialise(known);
+}
+Value NodeContext::places(Ext n, Ext start, int64_t step) {
+  RankedTensorType result = typeFor({n}, elem(DataType::I64));
+  Value from = number(start), by = number(Ext(step));
   if (!result || bad)
     return {};
   return nn::IotaOp::create(b, loc, result, from, by, uint64_t(0), dynamicOf({n}));

@@ -4,6 +4,7 @@
 #include "tessera/base/Check.h"
 #include "tessera/frontends/onnx/Importer.h"
 
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace tessera;
@@ -252,6 +253,14 @@ Ext NodeContext::floordiv(Ext x, Ext y) {
     return x.size / y.size;
   return Ext(arith::FloorDivSIOp::create(b, loc, index(x), index(y)).getResult());
 }
+Ext NodeContext::ceildiv(Ext x, Ext y) {
+  if (y.is(1))
+    return x;
+  TESSERA_CHECK(!y.is(0)) << "an extent of node '" << node.name << "' is divided by zero";
+  if (x.isStatic() && y.isStatic())
+    return (x.size + y.size - 1) / y.size;
+  return Ext(arith::CeilDivSIOp::create(b, loc, index(x), index(y)).getResult());
+}
 Ext NodeContext::min(Ext x, Ext y) {
   if (x.isStatic() && y.isStatic())
     return std::min(x.size, y.size);
@@ -280,6 +289,15 @@ Ext NodeContext::product(Value v, int64_t from, int64_t to) {
 }
 bool NodeContext::same(const Ext &x, const Ext &y) const {
   return x.isStatic() == y.isStatic() && (x.isStatic() ? x.size == y.size : x.value == y.value);
+}
+
+void NodeContext::require(Ext got, Ext expected, const Twine &text, bool ifKnown) {
+  if (bad || same(got, expected))
+    return;
+  Value equal = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, index(got), index(expected));
+  auto check = cf::AssertOp::create(b, loc, equal, text.str());
+  if (ifKnown)
+    check->setAttr(nn::ifKnownAttr, b.getUnitAttr());
 }
 
 std::optional<int64_t> NodeContext::axis(int64_t a, int64_t rank) {

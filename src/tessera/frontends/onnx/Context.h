@@ -94,6 +94,8 @@ public:
   Ext add(Ext a, Ext b);
   Ext sub(Ext a, Ext b);
   Ext floordiv(Ext a, Ext b);
+  /// Of natural numbers.
+  Ext ceildiv(Ext a, Ext b);
   Ext min(Ext a, Ext b);
   Ext max(Ext a, Ext b);
   /// The extent of two that broadcast: the other one where one is 1.
@@ -102,6 +104,10 @@ public:
   Ext product(Value v, int64_t from, int64_t to);
   /// The same extent for certain.
   bool same(const Ext &a, const Ext &b) const;
+  /// Compares the two before anything runs; a launch where they differ is refused with the node's name and
+  /// `text`. Where a launch cannot know them beforehand, `ifKnown` leaves the check out instead of refusing
+  /// the model.
+  void require(Ext got, Ext expected, const Twine &text, bool ifKnown = false);
   /// An axis in [0, rank), or fails.
   std::optional<int64_t> axis(int64_t a, int64_t rank);
   std::optional<Ints> axes(ArrayRef<int64_t> list, int64_t rank);
@@ -149,6 +155,8 @@ public:
   Value concat(ArrayRef<Value> values, int64_t axis);
   /// `size` elements from `start` along one axis.
   Value slice(Value x, int64_t axis, int64_t start, int64_t size, int64_t step = 1);
+  /// The same with an offset or a size that may be computed; where there are fewer, the launch is refused.
+  Value part(Value x, int64_t axis, Ext start, Ext size);
   Value pad(Value x, ArrayRef<int64_t> lows, ArrayRef<int64_t> highs, Value value = {},
             nn::PadMode mode = nn::PadMode::constant);
   Value reduce(nn::ReduceKind kind, Value x, ArrayRef<int64_t> axes, bool keep, bool isUnsigned = false);
@@ -157,6 +165,10 @@ public:
   Value gather(Value x, Value indices, int64_t axis);
   /// start + i * step, one-dimensional.
   Value iota(Ext n, DataType type, double start = 0, double step = 1);
+  /// The same of i64, from a start that may be computed.
+  Value places(Ext n, Ext start, int64_t step);
+  /// An extent as an i64 of rank 0.
+  Value number(Ext e);
   Value unsqueeze(Value x, ArrayRef<int64_t> axes); ///< positions in the result, ascending
   Value squeeze(Value x, ArrayRef<int64_t> axes);
   /// Dimensions [from, to) become one.
@@ -226,6 +238,7 @@ ArrayRef<OperatorEntry> contractOperators();
 ArrayRef<OperatorEntry> poolOperators();
 ArrayRef<OperatorEntry> normOperators();
 ArrayRef<OperatorEntry> moveOperators();
+ArrayRef<OperatorEntry> partOperators();
 ArrayRef<OperatorEntry> shapeOperators();
 ArrayRef<OperatorEntry> indexOperators();
 ArrayRef<OperatorEntry> resampleOperators();

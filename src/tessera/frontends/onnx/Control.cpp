@@ -50,6 +50,17 @@ static Type joined(Value yes, Value no) {
   return RankedTensorType::get(shape, one.getElementType());
 }
 
+// One side alone; a launch whose extents would take the other one is refused.
+static void assume(NodeContext &c, Value condition, const ox::Graph &side, bool holds) {
+  c.require(Ext(condition), Ext(holds),
+            "the condition on extents (0 or 1) that this program was compiled for");
+  std::vector<Val> values = c.importer.importBody(side, {}, c.scope);
+  if (poisoned(c, values))
+    return;
+  for (size_t i = 0; i < values.size(); ++i)
+    c.set(i, values[i]);
+}
+
 static void branch(NodeContext &c) {
   const ox::Graph *yes = body(c, "then_branch"), *no = body(c, "else_branch");
   if (!yes || !no)
@@ -73,10 +84,15 @@ static void branch(NodeContext &c) {
   Value flag = scalarOf(c, condition);
   if (!flag)
     return;
+  // Of a condition on extents one side may be all that fits.
+  KnownPtr known = c.tryKnown(0);
+  Value onExtents = known && known->count() == 1 ? known->elements[0].dynamic : Value();
   // Both sides are built to learn the types; then they move below the operation.
   Block *blocks[2] = {new Block, new Block};
   SmallVector<Value> results[2];
   std::vector<Val> values[2];
+  bool failed[2] = {false, false};
+  size_t before = c.importer.problemCount;
   for (int side : {0, 1}) {
     OpBuilder::InsertionGuard guard(c.b);
     c.b.setInsertionPointToEnd(blocks[side]);
@@ -84,9 +100,12 @@ static void branch(NodeContext &c) {
     if (!poisoned(c, values[side]))
       for (const Val &v : values[side])
         results[side].push_back(c.importer.materialise(v, &c));
-    if (!c.bad)
+    failed[side] = c.bad;
+    c.bad = false;
+    if (!failed[side])
       scf::YieldOp::create(c.b, c.loc, results[side]);
   }
+  c.bad = failed[0] || failed[1];
   auto discard = [&] {
     c.importer.forgetExtents();
     for (Block *block : blocks) {
@@ -102,6 +121,13 @@ static void branch(NodeContext &c) {
     fits = types.back() != Type();
     if (values[0][i]->type != values[1][i]->type)
       c.fail("its branches give different element types for output " + Twine(i));
+  }
+  if (onExtents && !fits && !(failed[0] && failed[1])) {
+    discard();
+    c.bad = false;
+    c.importer.forgive(before);
+    bool elseSide = failed[0] || failed[1] ? failed[0] : c.importer.decide(2);
+    return assume(c, onExtents, elseSide ? *no : *yes, !elseSide);
   }
   if (!fits || c.bad) {
     // There is only one side once the condition is known.
@@ -186,7 +212,7 @@ static bool unroll(NodeContext &c, const ox::Graph &graph, int64_t trips, bool l
   Val going = c.has(1) ? c.val(1) : knownInt(c, 1, DataType::Bool);
   for (int64_t i = 0; !limited || i < trips; ++i) {
     KnownPtr k = c.importer.known(going);
-    if (!k || k->count() != 1)
+    if (!k || k->count() != 1 || !k->isStatic())
       return false;
     if (!k->elements[0].i)
       break;
@@ -290,7 +316,7 @@ static void loop(NodeContext &c) {
   bool scans = graph->outputs.size() > 1 + carried;
   KnownPtr trips = c.tryKnown(0), going = c.tryKnown(1);
   bool limited = c.has(0), knownTrips = !limited || (trips && trips->count() == 1 && trips->isStatic()),
-       knownStart = !c.has(1) || (going && going->count() == 1);
+       knownStart = !c.has(1) || (going && going->count() == 1 && going->isStatic());
   int64_t count = limited && knownTrips && trips ? trips->elements[0].i : 0;
   bool small = !limited || count <= maxUnrolled || scans;
   size_t before = c.importer.problemCount;

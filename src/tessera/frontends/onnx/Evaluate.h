@@ -11,6 +11,8 @@ namespace tessera::onnximport {
 
 /// Floats are only computed for small tensors: what is large is data, not a shape.
 inline constexpr int64_t maxFloats = 1024;
+/// So many elements that depend on extents are compared or chosen one by one.
+inline constexpr int64_t maxDynamic = 64;
 
 using Strides = SmallVector<int64_t>;
 
@@ -78,7 +80,7 @@ private:
   /// nullopt where the result is not known, as for a division by zero.
   std::optional<Scalar> apply(StringRef op, const Scalar &a, const Scalar &b, DataType type);
   bool elementwise(StringRef op);
-  std::optional<bool> compareScalars(StringRef op, const Scalar &a, const Scalar &b, DataType type);
+  std::optional<Scalar> compareScalars(StringRef op, const Scalar &a, const Scalar &b, DataType type);
   bool compare(StringRef op);
   bool unary(StringRef op);
   bool castAs(DataType to);

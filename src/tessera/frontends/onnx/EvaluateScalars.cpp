@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // See Evaluate.h: operators that compute element by element.
 #include "tessera/frontends/onnx/Evaluate.h"
+#include "tessera/frontends/onnx/Ratio.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -9,6 +10,11 @@ using namespace tessera::onnximport;
 
 std::optional<Scalar> Evaluator::apply(StringRef op, const Scalar &a, const Scalar &b, DataType type) {
   Scalar r;
+  if ((a.dynamic || b.dynamic) && isFloat(type)) {
+    std::optional<Ratio> x = Ratio::of(a), y = Ratio::of(b),
+                         z = x && y ? combine(c, op, *x, *y) : std::nullopt;
+    return z ? std::optional(z->scalar()) : std::nullopt;
+  }
   if (a.dynamic || b.dynamic) {
     if (op == "Add")
       return scalar(c.add(ext(a), ext(b)));
@@ -20,6 +26,9 @@ std::optional<Scalar> Evaluator::apply(StringRef op, const Scalar &a, const Scal
       return scalar(c.min(ext(a), ext(b)));
     if (op == "Max")
       return scalar(c.max(ext(a), ext(b)));
+    // Truths are 0 or 1.
+    if (op == "And" || op == "Or")
+      return scalar(op == "And" ? c.min(ext(a), ext(b)) : c.max(ext(a), ext(b)));
     // The divisor's sign, which is positive.
     if (op == "Mod" && !b.dynamic && b.i > 0 && (!c.attrInt("fmod", 0) || isNatural(a.dynamic)))
       return scalar(c.sub(ext(a), c.mul(c.floordiv(ext(a), ext(b)), ext(b))));
@@ -115,32 +124,54 @@ bool Evaluator::elementwise(StringRef op) {
   return in.size() >= 2 && give(*left);
 }
 
-std::optional<bool> Evaluator::compareScalars(StringRef op, const Scalar &a, const Scalar &b, DataType type) {
+// Whether one holds of extents that are not known yet: 1 or 0, an index like them.
+static Scalar compareAtLaunch(NodeContext &c, StringRef op, Value a, Value b) {
+  arith::CmpIPredicate predicate = op == "Equal"         ? arith::CmpIPredicate::eq
+                                   : op == "Less"        ? arith::CmpIPredicate::slt
+                                   : op == "LessOrEqual" ? arith::CmpIPredicate::sle
+                                   : op == "Greater"     ? arith::CmpIPredicate::sgt
+                                                         : arith::CmpIPredicate::sge;
+  Value holds = arith::CmpIOp::create(c.b, c.loc, predicate, a, b);
+  return {0, 0, arith::SelectOp::create(c.b, c.loc, holds, c.index(Ext(1)), c.index(Ext(0))).getResult()};
+}
+
+std::optional<Scalar> Evaluator::compareScalars(StringRef op, const Scalar &a, const Scalar &b,
+                                                DataType type) {
+  auto truth = [](bool value) { return Scalar{value, 0, {}}; };
+  if ((a.dynamic || b.dynamic) && isFloat(type)) {
+    std::optional<Ratio> x = Ratio::of(a), y = Ratio::of(b),
+                         less = x && y ? combine(c, "Sub", *x, *y) : std::nullopt;
+    if (!less)
+      return std::nullopt;
+    return compareScalars(
+        op, less->over.isStatic() ? Scalar{less->over.size, 0, {}} : Scalar{0, 0, less->over.value}, Scalar(),
+        DataType::I64);
+  }
   if (a.dynamic || b.dynamic) {
     if (a.dynamic == b.dynamic)
-      return op == "Equal" || op.ends_with("OrEqual");
+      return truth(op == "Equal" || op.ends_with("OrEqual"));
     // An extent is never negative; a difference of two may be.
     if (a.dynamic && !b.dynamic && b.i < 0 && isNatural(a.dynamic))
-      return op == "Greater" || op == "GreaterOrEqual";
+      return truth(op == "Greater" || op == "GreaterOrEqual");
     if (b.dynamic && !a.dynamic && a.i < 0 && isNatural(b.dynamic))
-      return op == "Less" || op == "LessOrEqual";
-    return std::nullopt;
+      return truth(op == "Less" || op == "LessOrEqual");
+    return compareAtLaunch(c, op, c.index(ext(a)), c.index(ext(b)));
   }
   int order;
   if (isFloat(type)) {
     if (std::isnan(a.f) || std::isnan(b.f))
-      return false;
+      return truth(false);
     order = a.f < b.f ? -1 : a.f > b.f;
   } else if (isUnsigned(type)) {
     order = uint64_t(a.i) < uint64_t(b.i) ? -1 : uint64_t(a.i) > uint64_t(b.i);
   } else {
     order = a.i < b.i ? -1 : a.i > b.i;
   }
-  return op == "Equal"         ? order == 0
-         : op == "Less"        ? order < 0
-         : op == "LessOrEqual" ? order <= 0
-         : op == "Greater"     ? order > 0
-                               : order >= 0;
+  return truth(op == "Equal"         ? order == 0
+               : op == "Less"        ? order < 0
+               : op == "LessOrEqual" ? order <= 0
+               : op == "Greater"     ? order > 0
+                                     : order >= 0);
 }
 
 bool Evaluator::compare(StringRef op) {
@@ -149,7 +180,8 @@ bool Evaluator::compare(StringRef op) {
     return false;
   auto dims = broadcastDims(in[0]->dims, in[1]->dims);
   std::optional<int64_t> count = dims ? countOf(*dims) : std::nullopt;
-  if (!count)
+  // Data is compared at launch, not one by one.
+  if (!count || (*count > maxDynamic && !allStatic()))
     return false;
   Known r;
   r.type = DataType::Bool;
@@ -157,9 +189,11 @@ bool Evaluator::compare(StringRef op) {
   r.elements.resize(*count);
   bool ok = true;
   forEach(r.dims, [&](int64_t at, ArrayRef<int64_t> where) {
+    if (!ok)
+      return;
     auto s = compareScalars(op, pick(*in[0], where), pick(*in[1], where), in[0]->type);
-    ok &= bool(s);
-    r.elements[at].i = s.value_or(false);
+    ok = bool(s);
+    r.elements[at] = s.value_or(Scalar());
   });
   return ok && give(std::move(r));
 }
@@ -167,12 +201,19 @@ bool Evaluator::compare(StringRef op) {
 bool Evaluator::unary(StringRef op) {
   static const llvm::StringSet<> names = {"Not",        "Neg",  "Abs",  "Floor", "Ceil", "Sqrt",
                                           "Reciprocal", "Relu", "Sign", "Exp",   "Log",  "Round"};
-  if (!names.contains(op) || (!allStatic() && op != "Neg"))
+  if (!names.contains(op) || (!allStatic() && op != "Neg" && op != "Not" && op != "Floor" && op != "Ceil"))
     return false;
   Known r = *in[0];
   for (Scalar &s : r.elements) {
-    if (s.dynamic)
-      s = scalar(c.sub(Ext(0), ext(s)));
+    if (s.dynamic && isFloat(r.type)) {
+      Ratio x = *Ratio::of(s);
+      s = Ratio{op == "Floor"  ? floorOf(c, x)
+                : op == "Ceil" ? ceilOf(c, x)
+                               : c.sub(Ext(0), x.over),
+                op == "Neg" ? x.under : 1}
+              .scalar();
+    } else if (s.dynamic)
+      s = scalar(c.sub(Ext(op == "Not"), ext(s)));
     else if (isFloat(r.type)) {
       s.f = op == "Neg"          ? -s.f
             : op == "Abs"        ? std::fabs(s.f)
@@ -202,6 +243,8 @@ bool Evaluator::unary(StringRef op) {
   return give(std::move(r));
 }
 
+static bool isNarrowFloat(DataType type) { return type == DataType::F16 || type == DataType::BF16; }
+
 bool Evaluator::castAs(DataType to) {
   const Known &x = *in[0];
   if ((!isFloat(to) && !isInteger(to)) || isNarrow(to) || isNarrow(x.type))
@@ -209,8 +252,18 @@ bool Evaluator::castAs(DataType to) {
   Known r = x;
   r.type = to;
   for (Scalar &s : r.elements) {
+    if (s.dynamic && (isFloat(x.type) || isFloat(to))) {
+      // f16 would round.
+      if ((isFloat(x.type) && isNarrowFloat(x.type)) || isNarrowFloat(to) || to == DataType::Bool)
+        return false;
+      if (!isFloat(x.type))
+        s.f = 1;
+      else if (!isFloat(to))
+        s = scalar(truncated(c, *Ratio::of(s)));
+      continue;
+    }
     if (s.dynamic) {
-      if (to != DataType::I64 && to != DataType::I32)
+      if (to != DataType::I64 && to != DataType::I32 && to != x.type)
         return false;
       continue;
     }
@@ -237,19 +290,27 @@ bool Evaluator::cast() {
 }
 
 bool Evaluator::where() {
-  if (in.size() != 3 || !in[1] || !in[2] || in[1]->type != in[2]->type || !in[0]->isStatic())
+  if (in.size() != 3 || !in[1] || !in[2] || in[1]->type != in[2]->type ||
+      (!in[0]->isStatic() && !isInteger(in[1]->type)))
     return false;
   auto first = broadcastDims(in[0]->dims, in[1]->dims);
   auto dims = first ? broadcastDims(*first, in[2]->dims) : std::nullopt;
   std::optional<int64_t> count = dims ? countOf(*dims) : std::nullopt;
-  if (!count)
+  if (!count || (*count > maxDynamic && !in[0]->isStatic()))
     return false;
   Known r;
   r.type = in[1]->type;
   r.dims = *dims;
   r.elements.resize(*count);
   forEach(r.dims, [&](int64_t at, ArrayRef<int64_t> w) {
-    r.elements[at] = pick(*in[0], w).i ? pick(*in[1], w) : pick(*in[2], w);
+    const Scalar &condition = pick(*in[0], w), &yes = pick(*in[1], w), &no = pick(*in[2], w);
+    if (!condition.dynamic || c.same(ext(yes), ext(no))) {
+      r.elements[at] = condition.dynamic || condition.i ? yes : no;
+      return;
+    }
+    Value holds =
+        arith::CmpIOp::create(c.b, c.loc, arith::CmpIPredicate::ne, condition.dynamic, c.index(Ext(0)));
+    r.elements[at].dynamic = arith::SelectOp::create(c.b, c.loc, holds, c.index(ext(yes)), c.index(ext(no)));
   });
   return give(std::move(r));
 }

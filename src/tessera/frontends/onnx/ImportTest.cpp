@@ -492,14 +492,15 @@ TEST_F(OnnxImport, ADynamicHeightIsNotResized) {
   Proto scales = tensorProto("scales", 1, {4});
   for (float scale : {1.0f, 1.0f, 2.0f, 1.0f})
     scales.add(4, scale);
-  Proto graph = Proto()
-                    .add(5, scales)
-                    .add(11, valueProto("x", {1, 1, -1, 4}))
-                    .add(1, nodeProto("Resize", "up", {"x", "", "scales"}, {"y"}))
-                    .add(12, valueProto("y", {1, 1, -1, 4}));
+  Proto graph =
+      Proto()
+          .add(5, scales)
+          .add(11, valueProto("x", {1, 1, -1, 4}))
+          .add(1, nodeProto("Resize", "up", {"x", "", "scales"}, {"y"}).add(5, intAttr("antialias", 1)))
+          .add(12, valueProto("y", {1, 1, -1, 4}));
   expectProblem(modelProto(graph),
                 {"node 'up' (Resize of ai.onnx, opset 21): a dynamic height or width cannot be "
-                 "resized; export the model with fixed heights and widths"});
+                 "resized so; export the model with fixed heights and widths"});
 }
 
 TEST_F(OnnxImport, ManyProblemsAreCounted) {
@@ -513,6 +514,21 @@ TEST_F(OnnxImport, ManyProblemsAreCounted) {
   EXPECT_EQ(result.problems.back(), "… and 10 more");
 }
 
+TEST_F(OnnxImport, FractionsOfExtentsHaveFewDigits) {
+  Proto delta = tensorProto("delta", 1, {}), zero = tensorProto("zero", 1, {});
+  delta.add(4, 0.1f);
+  zero.add(4, 0.0f);
+  Proto graph = Proto()
+                    .add(5, delta)
+                    .add(5, zero)
+                    .add(11, valueProto("x", {-1}))
+                    .add(1, nodeProto("Size", "count", {"x"}, {"n"}))
+                    .add(1, nodeProto("Cast", "cast", {"n"}, {"f"}).add(5, intAttr("to", 1)))
+                    .add(1, nodeProto("Range", "places", {"zero", "f", "delta"}, {"y"}))
+                    .add(12, valueProto("y", {-1}));
+  expectProblem(modelProto(graph),
+                {"node 'places'", "its operands have too many digits beside a dynamic extent"});
+}
 TEST_F(OnnxImport, ExtentsThatDecideRanksOrSizesAreNamed) {
   Proto gather = Proto()
                      .add(11, valueProto("x", {2, 3}))
@@ -531,7 +547,7 @@ TEST_F(OnnxImport, ExtentsThatDecideRanksOrSizesAreNamed) {
 }
 
 TEST_F(OnnxImport, DifferencesOfExtentsMayBeNegative) {
-  // The extent minus three is not known to be above -1: the comparison stays.
+  // The extent minus three is not known to be above -1: it is compared at launch.
   Proto graph = Proto()
                     .add(11, typedValue("x", 1, {-1}))
                     .add(5, intTensor("three", {3}))
@@ -540,5 +556,5 @@ TEST_F(OnnxImport, DifferencesOfExtentsMayBeNegative) {
                     .add(1, nodeProto("Sub", "less", {"s", "three"}, {"d"}))
                     .add(1, nodeProto("Greater", "compare", {"d", "minus"}, {"y"}))
                     .add(12, typedValue("y", 9, {1}));
-  expectText(modelProto(graph), {"nn.binary gt"});
+  expectText(modelProto(graph), {"arith.cmpi sgt"});
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // See Importer.h. Operators are in the files of their families; here is what every node goes through.
 #include "tessera/frontends/onnx/Importer.h"
+#include "tessera/frontends/onnx/Ratio.h"
 
 #include "tessera/base/Check.h"
 #include "tessera/base/Progress.h"
 #include "tessera/ir/dfg/Dfg.h"
 #include "tessera/ir/dfg/DfgPorts.h"
 
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
@@ -25,13 +27,15 @@ Val Scope::find(const std::string &name) const {
   return nullptr;
 }
 
-Importer::Importer(const ox::Model &model, const ImportOptions &options, MLIRContext *context)
-    : model(model), options(options), b(context) {
+Importer::Importer(const ox::Model &model, const ImportOptions &options, MLIRContext *context,
+                   Decisions decisions)
+    : model(model), options(options), b(context), decisions(std::move(decisions)) {
   for (ArrayRef<OperatorEntry> family :
-       {elementwiseOperators(), reduceOperators(), contractOperators(), poolOperators(), normOperators(),
-        moveOperators(), shapeOperators(), indexOperators(), resampleOperators(), quantOperators(),
-        sequenceOperators(), attentionOperators(), lossOperators(), signalOperators(), controlOperators(),
-        selectionOperators(), contribOperators(), contribQuantOperators(), contribAttentionOperators()})
+       {elementwiseOperators(), reduceOperators(),   contractOperators(),     poolOperators(),
+        normOperators(),        moveOperators(),     partOperators(),         shapeOperators(),
+        indexOperators(),       resampleOperators(), quantOperators(),        sequenceOperators(),
+        attentionOperators(),   lossOperators(),     signalOperators(),       controlOperators(),
+        selectionOperators(),   contribOperators(),  contribQuantOperators(), contribAttentionOperators()})
     for (const OperatorEntry &entry : family)
       operators[{entry.domain, entry.name}].push_back(&entry);
 }
@@ -39,6 +43,11 @@ Importer::Importer(const ox::Model &model, const ImportOptions &options, MLIRCon
 void Importer::problem(std::string text) {
   if (problemCount++ < options.maxProblems)
     result.problems.push_back(std::move(text));
+}
+
+void Importer::forgive(size_t count) {
+  problemCount = count;
+  result.problems.resize(std::min(result.problems.size(), count));
 }
 
 //===----------------------------------------------------------------------===//
@@ -197,10 +206,30 @@ Value Importer::materialise(const Val &val, NodeContext *context) {
   RankedTensorType type = staticType(val->dims, element);
   if (val->known && !val->known->isStatic()) {
     // Extents that are computed: they may stand in a loop, so they are not shared.
+    if (isFloat(val->type)) {
+      // Exact quotients (Ratio.h), and numbers beside them.
+      Known over = *val->known, under = over, fixed = over;
+      over.type = DataType::I64;
+      for (auto [o, u, f] : llvm::zip(over.elements, under.elements, fixed.elements)) {
+        bool isRatio(f.dynamic);
+        o = {0, 0, f.dynamic};
+        u = {0, isRatio ? f.f : 1, {}};
+        f = {0, isRatio ? 0 : f.f, {}};
+      }
+      Value x = nn::CastOp::create(b, loc, type, materialise(fromKnown(over), context), nn::Format::plain,
+                                   nn::Format::plain, false, "nearest");
+      x = nn::BinaryOp::create(b, loc, type, nn::BinaryKind::div, x, materialise(fromKnown(under), context),
+                               false);
+      return nn::BinaryOp::create(b, loc, type, nn::BinaryKind::add, x,
+                                  materialise(fromKnown(fixed), context), false);
+    }
     SmallVector<Value> elements;
     for (const Scalar &s : val->known->elements) {
       if (!s.dynamic)
         elements.push_back(arith::ConstantOp::create(b, loc, b.getIntegerAttr(element, s.i)));
+      else if (element.isInteger(1))
+        elements.push_back(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, s.dynamic,
+                                                 arith::ConstantIndexOp::create(b, loc, 0)));
       else
         elements.push_back(arith::IndexCastOp::create(b, loc, element, s.dynamic));
     }
@@ -366,6 +395,20 @@ std::vector<Val> Importer::importBody(const ox::Graph &graph, ArrayRef<Val> inpu
 // Extents
 //===----------------------------------------------------------------------===//
 
+// The operand that gives a dynamic extent of an operation's result; null where it is computed otherwise.
+static Value extentOperand(Operation *def, int64_t d) {
+  auto type = cast<RankedTensorType>(def->getResult(0).getType());
+  unsigned before = llvm::count_if(type.getShape().take_front(d), ShapedType::isDynamic);
+  if (isa<nn::ReshapeOp, nn::BroadcastOp>(def))
+    return def->getOperand(1 + before);
+  if (auto iota = dyn_cast<nn::IotaOp>(def))
+    return iota.getExtents()[before];
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(def);
+      slice && slice.getType().getRank() == slice.getSourceType().getRank())
+    return slice.getDynamicSize(d);
+  return {};
+}
+
 // Where an extent comes from, one operation further: from one dimension, or from several that are aligned at
 // the innermost one, of which those that are not 1 are equal. From nowhere when the operation makes it.
 static SmallVector<DimOf, 2> sourcesOf(DimOf of) {
@@ -420,10 +463,9 @@ static SmallVector<DimOf, 2> sourcesOf(DimOf of) {
         kept.push_back(i);
     return {{reduce.getX(), kept[d]}};
   }
-  if (isa<nn::ReshapeOp, nn::BroadcastOp>(def)) {
-    // Its extent is an operand; that may itself be the extent of another tensor.
-    unsigned dynamic = 1 + llvm::count_if(typeOf(v).getShape().take_front(d), ShapedType::isDynamic);
-    auto dim = def->getOperand(dynamic).getDefiningOp<tensor::DimOp>();
+  if (Value extent = extentOperand(def, d)) {
+    // It may itself be the extent of another tensor.
+    auto dim = extent.getDefiningOp<tensor::DimOp>();
     if (std::optional<int64_t> at = dim ? dim.getConstantIndex() : std::nullopt)
       return {{dim.getSource(), *at}};
   }
@@ -473,8 +515,9 @@ Value Importer::dimValue(Value tensor, int64_t dim) {
     }
     return slot;
   }
-  if (Operation *def = v.getDefiningOp(); isa_and_present<nn::ReshapeOp, nn::BroadcastOp>(def))
-    return def->getOperand(1 + llvm::count_if(type.getShape().take_front(d), ShapedType::isDynamic));
+  if (Operation *def = v.getDefiningOp())
+    if (Value extent = extentOperand(def, d))
+      return extent;
   Value at = arith::ConstantIndexOp::create(b, loc, d);
   return tensor::DimOp::create(b, loc, v, at);
 }
@@ -573,6 +616,11 @@ void Importer::finish(Scope &scope) {
       problem("output '" + ox::printable(output.name) + "': expected " +
               std::string(ox::dataTypeName(output.type.element)) + ", but got " +
               std::string(ox::dataTypeName(val->type)));
+    // What was decided must lead to what the model promises.
+    if (size_t got = val->dims.size(), promised = output.type.shape ? output.type.shape->size() : got;
+        decided && promised != got)
+      problem("output '" + ox::printable(output.name) + "': expected " + std::to_string(promised) +
+              " dimensions, but got " + std::to_string(got));
     results.push_back(value);
     resultTypes.push_back(value.getType());
     resultNames.push_back(b.getStringAttr(output.name));
@@ -665,11 +713,37 @@ Imported Importer::run() {
 }
 
 void onnximport::loadDialects(MLIRContext *context) {
-  context->loadDialect<dfg::DfgDialect, nn::NnDialect, arith::ArithDialect, tensor::TensorDialect,
-                       scf::SCFDialect>();
+  context->loadDialect<dfg::DfgDialect, nn::NnDialect, arith::ArithDialect, cf::ControlFlowDialect,
+                       tensor::TensorDialect, scf::SCFDialect>();
 }
 
+unsigned Importer::decide(unsigned ways) {
+  if (decided == decisions.size())
+    decisions.push_back({0, ways});
+  return decisions[decided++].way;
+}
+
+// Where a rank depends on an extent, a way is taken and the rest of the model shows whether it was the right
+// one: from the last decision back, the next way is tried.
 Imported onnximport::importModel(const ox::Model &model, const ImportOptions &options, MLIRContext *context) {
   loadDialects(context);
-  return Importer(model, options, context).run();
+  static constexpr unsigned maxTries = 16;
+  Decisions decisions;
+  std::optional<Imported> first;
+  for (unsigned tries = 0; tries < maxTries; ++tries) {
+    Importer importer(model, options, context, decisions);
+    Imported result = importer.run();
+    if (result.module)
+      return result;
+    decisions = importer.decisions;
+    decisions.resize(importer.decided);
+    if (!first)
+      first = std::move(result);
+    while (!decisions.empty() && decisions.back().way + 1 >= decisions.back().ways)
+      decisions.pop_back();
+    if (decisions.empty())
+      break;
+    ++decisions.back().way;
+  }
+  return std::move(*first);
 }

@@ -28,9 +28,16 @@ struct Scope {
 /// A dimension of a tensor.
 using DimOf = std::pair<Value, int64_t>;
 
+/// One of several ways that was taken where an extent decides about a rank.
+struct Decision {
+  unsigned way, ways;
+};
+using Decisions = std::vector<Decision>;
+
 class Importer {
 public:
-  Importer(const ::tessera::onnx::Model &model, const ImportOptions &options, MLIRContext *context);
+  Importer(const ::tessera::onnx::Model &model, const ImportOptions &options, MLIRContext *context,
+           Decisions decisions = {});
   Imported run();
 
   /// Converts all nodes; what fails is recorded and poisons its outputs.
@@ -47,6 +54,8 @@ public:
   Val fromValue(Value value, DataType type);
 
   void problem(std::string text);
+  /// Forgets the problems behind the first `count`: what had them is not part of the program.
+  void forgive(size_t count);
   /// Graph inputs that `val` was computed from.
   std::set<std::string> roots(const Val &val) const;
   /// The constant at the head of the leaf.
@@ -55,6 +64,8 @@ public:
   Value dimValue(Value tensor, int64_t dim);
   /// The tensor and dimension that an extent is traced to.
   DimOf traceDim(Value tensor, int64_t dim);
+  /// Which of several ways to take; a later one is tried when what comes of an earlier one fails.
+  unsigned decide(unsigned ways);
   /// To be called when operations are erased: what is known of their results goes, too.
   void forgetExtents() { traced.clear(); }
 
@@ -69,6 +80,9 @@ public:
   size_t converted = 0;
   /// Dimensions that were traced so far: once each.
   size_t traceSteps = 0;
+  /// Those that were given, and those behind them that this import made.
+  Decisions decisions;
+  size_t decided = 0;
 
 private:
   void importNode(const Node &node, size_t index, Scope &scope);

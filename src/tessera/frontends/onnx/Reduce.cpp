@@ -60,9 +60,37 @@ template <ReduceKind kind> static void cumulative(NodeContext &c) {
   c.set(0, c.one<nn::CumulativeOp>(kind, x, uint64_t(*axis), exclusive, reverse), c.type(0));
 }
 
+// A number of elements that is only known at launch: each one's place is the number of those in front of it.
+static void topKOpen(NodeContext &c, Value x, int64_t axis, Ext k) {
+  using nn::BinaryKind;
+  bool isU = isUnsigned(c.type(0)), largest = c.attrInt("largest", 1);
+  int64_t rank = c.rank(x);
+  Ints there = range(0, rank);
+  std::swap(there[axis], there[rank - 1]);
+  x = c.transpose(x, there);
+  Ext n = c.ext(x, rank - 1);
+  Value mine = c.unsqueeze(x, {rank}), others = c.unsqueeze(x, {rank - 1}); // (…, n, 1) and (…, 1, n)
+  Value at = c.places(n, Ext(0), 1), first = c.binary(BinaryKind::lt, at, c.unsqueeze(at, {1}));
+  Value better = c.binary(largest ? BinaryKind::gt : BinaryKind::lt, others, mine, isU);
+  Value equal = c.binary(BinaryKind::and_, c.binary(BinaryKind::eq, others, mine, isU), first);
+  Value before = c.castTo(c.binary(BinaryKind::or_, better, equal), DataType::Bool, DataType::I64);
+  Value place = c.reduce(nn::ReduceKind::sum, before, {rank}, false);
+  Value index = c.broadcast(at, c.exts(x));
+  Value order =
+      c.one<nn::ScatterElementsOp>(nn::ScatterKind::set, index, place, index, uint64_t(rank - 1), false);
+  order = c.part(order, rank - 1, Ext(0), k);
+  if (!order)
+    return;
+  c.set(0, c.transpose(c.one<nn::GatherElementsOp>(x, order, uint64_t(rank - 1)), there), c.type(0));
+  c.set(1, c.transpose(order, there), DataType::I64);
+}
+
 static void topK(NodeContext &c) {
   Value x = c.v(0);
   std::optional<int64_t> axis = c.axis(c.attrInt("axis", -1), c.rank(x));
+  if (KnownPtr open = c.opset < 10 ? nullptr : c.tryKnown(1);
+      axis && open && open->count() == 1 && open->elements[0].dynamic)
+    return topKOpen(c, x, *axis, Ext(open->elements[0].dynamic));
   std::optional<int64_t> k = c.opset < 10 ? std::optional(c.attrInt("k", 0)) : c.oneInt(1, "k");
   if (!axis || !k)
     return;

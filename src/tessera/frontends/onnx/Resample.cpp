@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Resizing grids and sampling them at other places.
+#include "tessera/frontends/onnx/Resample.h"
 #include "tessera/frontends/onnx/Importer.h"
 
 using namespace tessera;
@@ -30,7 +31,7 @@ static std::optional<SmallVector<Ext>> sizeList(NodeContext &c, unsigned i) {
 }
 
 static constexpr const char *cannotResize =
-    "a dynamic height or width cannot be resized; export the model with fixed "
+    "a dynamic height or width cannot be resized so; export the model with fixed "
     "heights and widths (the batch may stay open)";
 
 // An input that is there and not empty.
@@ -45,17 +46,31 @@ static Ext extentOf(NodeContext &c, double extent) {
   return Ext(int64_t(extent));
 }
 
+namespace {
+/// An axis whose extents are only known at launch. Without a scale it is the quotient of the extents.
+struct OpenAxis {
+  int64_t axis;
+  Ext extent;
+  std::optional<double> scale;
+};
+} // namespace
+
+// Axes are independent of each other: those with open extents come last.
 static void build(NodeContext &c, Value x, ArrayRef<double> scales, ArrayRef<double> roi, ArrayRef<Ext> shape,
-                  StringRef mode, StringRef coordinates, StringRef nearest) {
+                  ArrayRef<OpenAxis> open, const ResizeWords &words) {
+  bool antialias = c.attrInt("antialias", 0) != 0;
+  if (!open.empty() && (antialias || words.coordinates == "tf_crop_and_resize"))
+    return void(c.fail(cannotResize));
   RankedTensorType type = c.typeFor(shape, c.elem(x));
   if (!type || c.bad)
     return;
-  c.set(0,
-        nn::ResizeOp::create(c.b, c.loc, type, x, mode, coordinates, nearest, scales, roi,
-                             APFloat(c.attrFloat("cubic_coeff_a", -0.75)),
-                             c.attrInt("exclude_outside", 0) != 0, c.attrInt("antialias", 0) != 0,
-                             APFloat(c.attrFloat("extrapolation_value", 0)), isUnsigned(c.type(0))),
-        c.type(0));
+  if (open.empty() || llvm::any_of(scales, [](double scale) { return scale != 1; }))
+    x = nn::ResizeOp::create(c.b, c.loc, type, x, words.mode, words.coordinates, words.nearest, scales, roi,
+                             APFloat(words.cubic), words.excludeOutside, antialias,
+                             APFloat(c.attrFloat("extrapolation_value", 0)), isUnsigned(c.type(0)));
+  for (const OpenAxis &axis : open)
+    x = resizeOpen(c, x, axis.axis, axis.extent, axis.scale, words, c.type(0));
+  c.set(0, x, c.type(0));
 }
 
 static void resize(NodeContext &c) {
@@ -66,6 +81,9 @@ static void resize(NodeContext &c) {
                   c.attrString("coordinate_transformation_mode", c.opset < 11 ? "asymmetric" : "half_pixel"),
               nearest = c.attrString("nearest_mode", c.opset < 11 ? "floor" : "round_prefer_floor"),
               policy = c.attrString("keep_aspect_ratio_policy", "stretch");
+  ResizeWords words{mode, coordinates, nearest, c.attrFloat("cubic_coeff_a", -0.75),
+                    c.attrInt("exclude_outside", 0) != 0};
+  SmallVector<OpenAxis> open;
   std::optional<Ints> axes = c.axes(c.hasAttr("axes") ? c.attrInts("axes") : range(0, rank), rank);
   if (!axes || c.bad)
     return;
@@ -95,8 +113,12 @@ static void resize(NodeContext &c) {
         scales[axis] = 1;
       else if (have.isStatic() && wanted.isStatic() && have.size > 0)
         scales[axis] = double(wanted.size) / double(have.size);
-      else
+      else if (policy != "stretch")
         return void(c.fail(cannotResize));
+      else {
+        open.push_back({axis, wanted, std::nullopt});
+        continue;
+      }
       common = policy == "not_larger" ? std::min(common, scales[axis]) : std::max(common, scales[axis]);
       shape[axis] = wanted;
     }
@@ -107,7 +129,7 @@ static void resize(NodeContext &c) {
         scales[axis] = common;
         shape[axis] = extentOf(c, std::floor(common * double(c.dim(x, axis)) + 0.5));
       }
-    return build(c, x, scales, roi, shape, mode, coordinates, nearest);
+    return build(c, x, scales, roi, shape, open, words);
   }
   auto list = numbers(c, scaleInput, "scales");
   if (!list || int64_t(list->size()) != n)
@@ -118,12 +140,15 @@ static void resize(NodeContext &c) {
       return void(c.fail("expected positive scales"));
     if (scale == 1 && coordinates != "tf_crop_and_resize")
       continue;
-    if (ShapedType::isDynamic(c.dim(x, axis)))
-      return void(c.fail(cannotResize));
+    if (ShapedType::isDynamic(c.dim(x, axis))) {
+      open.push_back({axis, scaledExtent(c, c.ext(x, axis), scale), scale});
+      scales[axis] = 1;
+      continue;
+    }
     double part = coordinates == "tf_crop_and_resize" ? roi[rank + axis] - roi[axis] : 1;
-    shape[axis] = extentOf(c, std::floor(double(c.dim(x, axis)) * part * scale));
+    shape[axis] = extentOf(c, std::floor(float(c.dim(x, axis)) * float(part) * float(scale)));
   }
-  build(c, x, scales, roi, shape, mode, coordinates, nearest);
+  build(c, x, scales, roi, shape, open, words);
 }
 
 static void upsample(NodeContext &c) {
@@ -136,17 +161,22 @@ static void upsample(NodeContext &c) {
     return void(c.fail("expected " + Twine(rank) + " scales"));
   Exts shape = c.exts(x);
   SmallVector<double> roi(2 * rank, 0);
+  SmallVector<OpenAxis> open;
   for (int64_t i = 0; i < rank; ++i) {
     roi[rank + i] = 1;
     if ((*list)[i] == 1)
       continue;
     if (!((*list)[i] > 0))
       return void(c.fail("expected positive scales"));
-    if (ShapedType::isDynamic(c.dim(x, i)))
-      return void(c.fail(cannotResize));
-    shape[i] = extentOf(c, std::floor(double(c.dim(x, i)) * (*list)[i]));
+    if (ShapedType::isDynamic(c.dim(x, i))) {
+      open.push_back({i, scaledExtent(c, c.ext(x, i), (*list)[i]), (*list)[i]});
+      (*list)[i] = 1;
+      continue;
+    }
+    shape[i] = extentOf(c, std::floor(float(c.dim(x, i)) * float((*list)[i])));
   }
-  build(c, x, *list, roi, shape, mode == "bilinear" ? "linear" : mode, "asymmetric", "floor");
+  ResizeWords words{mode == "bilinear" ? "linear" : mode, "asymmetric", "floor"};
+  build(c, x, *list, roi, shape, open, words);
 }
 
 static void gridSample(NodeContext &c) {

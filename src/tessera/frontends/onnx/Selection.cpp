@@ -49,6 +49,8 @@ static void compress(NodeContext &c) {
   KnownPtr condition = c.known(1, "condition");
   if (!condition)
     return;
+  if (!condition->isStatic())
+    return void(c.fail("condition (input 1) depends on an extent that is not known when compiling"));
   Value x = c.v(0);
   int64_t axis = 0;
   if (c.hasAttr("axis")) {

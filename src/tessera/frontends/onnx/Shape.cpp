@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Constants, shapes as values, and tensors made from shapes.
 #include "tessera/frontends/onnx/Importer.h"
+#include "tessera/frontends/onnx/Ratio.h"
 
 using namespace tessera;
 using namespace tessera::onnximport;
@@ -94,16 +95,28 @@ static void rangeOf(NodeContext &c) {
   if (!delta)
     return;
   DataType type = c.type(0);
-  if (start->count() != 1 || limit->count() != 1 || delta->count() != 1 || !isInteger(type) ||
-      delta->elements[0].dynamic || delta->elements[0].i == 0) {
+  bool scalars = start->count() == 1 && limit->count() == 1 && delta->count() == 1;
+  if (!scalars || delta->elements[0].dynamic ||
+      (isFloat(type) ? delta->elements[0].f == 0 : delta->elements[0].i == 0)) {
     c.fail("its operands must be scalars, with a delta other than 0");
     return;
   }
-  auto ext = [](const Scalar &s) { return s.dynamic ? Ext(s.dynamic) : Ext(s.i); };
-  int64_t step = delta->elements[0].i;
-  Ext from = ext(start->elements[0]), to = ext(limit->elements[0]);
-  Ext span = step > 0 ? c.sub(to, from) : c.sub(from, to);
-  Ext count = c.floordiv(c.add(span, Ext(std::abs(step) - 1)), Ext(std::abs(step)));
+  const Scalar *ends[] = {&start->elements[0], &limit->elements[0], &delta->elements[0]};
+  Ext count;
+  if (isFloat(type)) {
+    std::optional<Ratio> from = Ratio::of(*ends[0]), to = Ratio::of(*ends[1]), step = Ratio::of(*ends[2]);
+    std::optional<Ratio> span = from && to && step ? combine(c, "Sub", *to, *from) : std::nullopt;
+    std::optional<Ratio> steps = span ? combine(c, "Div", *span, *step) : std::nullopt;
+    if (!steps)
+      return void(c.fail("its operands have too many digits beside a dynamic extent"));
+    count = ceilOf(c, *steps);
+  } else {
+    auto ext = [](const Scalar &s) { return s.dynamic ? Ext(s.dynamic) : Ext(s.i); };
+    int64_t step = ends[2]->i;
+    Ext from = ext(*ends[0]), to = ext(*ends[1]);
+    Ext span = step > 0 ? c.sub(to, from) : c.sub(from, to);
+    count = c.floordiv(c.add(span, Ext(std::abs(step) - 1)), Ext(std::abs(step)));
+  }
   // It may start behind its limit.
   if (count.value && !isNatural(count.value))
     count = c.max(count, Ext(0));

@@ -76,9 +76,56 @@ static Value transform(NodeContext &c, Value x, const Transform &t, DataType typ
   Exts shape = c.exts(x);
   shape[rank - 2] = Ext(t.columns);
   shape[rank - 1] = Ext(t.out);
-  if (c.rank(flat) == 1)
-    flat = c.unsqueeze(flat, {0});
+  // One product of two matrices, however many signals there are.
+  flat = c.rank(flat) == 1 ? c.unsqueeze(flat, {0}) : c.collapse(flat, 0, c.rank(flat) - 1);
   return c.reshape(c.matmul(flat, m), shape);
+}
+
+// The same where the length is only known at launch: the matrix is computed there. x is (…, rows, in), with
+// as many rows as the transform has.
+static Value transformOpen(NodeContext &c, Value x, Ext length, Ext columns, bool inverse, DataType type) {
+  using nn::BinaryKind;
+  int64_t rank = c.rank(x), in = c.dim(x, rank - 1);
+  Ext rows = c.ext(x, rank - 2);
+  Value n = c.unsqueeze(c.places(rows, Ext(0), 1), {1}), k = c.places(columns, Ext(0), 1);
+  // Whole turns are taken off while they are exact.
+  Value turns = c.binary(BinaryKind::mod, c.mul(n, k), c.number(length));
+  Value size = c.castTo(c.number(length), DataType::I64, type);
+  Value angle = c.mul(c.div(c.castTo(turns, DataType::I64, type), size), c.scalar(2 * M_PI, type));
+  Value cosine = c.unary(nn::UnaryKind::cos, angle), sine = c.unary(nn::UnaryKind::sin, angle);
+  if (inverse) {
+    cosine = c.div(cosine, size);
+    sine = c.div(sine, size);
+  }
+  auto product = [&](int64_t part, Value m) {
+    Value of = c.squeeze(c.slice(x, rank - 1, part, 1), {rank - 1});
+    Exts shape = c.exts(of);
+    shape.back() = columns;
+    of = c.rank(of) == 1 ? c.unsqueeze(of, {0}) : c.collapse(of, 0, c.rank(of) - 1);
+    return c.unsqueeze(c.reshape(c.matmul(of, m), shape), {rank - 1});
+  };
+  // (a + bi)(cos -+ i sin)
+  Value minus = c.unary(nn::UnaryKind::neg, sine), real = product(0, cosine),
+        imaginary = product(0, inverse ? sine : minus);
+  if (in == 2) {
+    real = c.add(real, product(1, inverse ? minus : sine));
+    imaginary = c.add(imaginary, product(1, cosine));
+  }
+  return c.concat({real, imaginary}, rank - 1);
+}
+
+// The first `rows` elements along an axis, with zeros behind where there are fewer.
+static Value fit(NodeContext &c, Value x, int64_t axis, Ext rows, DataType type) {
+  Ext extent = c.ext(x, axis);
+  if (c.same(extent, rows))
+    return x;
+  Exts border = c.exts(x), shape = border;
+  border[axis] = c.max(c.sub(rows, extent), Ext(0));
+  shape[axis] = rows;
+  x = c.part(x, axis, Ext(0), c.min(extent, rows));
+  if (!border[axis].is(0))
+    x = c.concat({x, c.full(border, 0, type)}, axis);
+  return c.reshape(x, shape);
 }
 
 static void dft(NodeContext &c) {
@@ -97,36 +144,46 @@ static void dft(NodeContext &c) {
   std::optional<int64_t> axis = c.axis(given, rank);
   if (!axis)
     return;
-  int64_t parts = c.dim(x, rank - 1), extent = c.dim(x, *axis);
-  if (rank < 2 || *axis == rank - 1 || ShapedType::isDynamic(extent) || (parts != 1 && parts != 2))
-    return void(
-        c.fail("expected real or complex numbers in the last dimension, and a static extent along the axis"));
-  bool inverse = c.attrInt("inverse", 0), onesided = c.attrInt("onesided", 0);
-  Transform t;
-  t.inverse = inverse;
-  t.in = parts;
-  t.length = inverse && onesided ? 2 * (extent - 1) : extent;
+  int64_t parts = c.dim(x, rank - 1);
+  if (rank < 2 || *axis == rank - 1 || (parts != 1 && parts != 2))
+    return void(c.fail("expected real or complex numbers in the last dimension"));
+  bool inverse = c.attrInt("inverse", 0), onesided = c.attrInt("onesided", 0), mirrored = inverse && onesided;
+  Ext extent = c.ext(x, *axis), length = mirrored ? c.mul(Ext(2), c.sub(extent, Ext(1))) : extent;
   if (c.has(1)) {
-    std::optional<int64_t> n = c.oneInt(1, "dft_length");
+    KnownPtr n = c.known(1, "dft_length");
     if (!n)
       return;
-    t.length = *n;
+    if (n->count() != 1)
+      return void(c.fail("dft_length (input 1): expected one element, but got " + Twine(n->count())));
+    length = n->elements[0].dynamic ? Ext(n->elements[0].dynamic) : Ext(n->elements[0].i);
   }
-  if (t.length < 1)
-    return void(c.fail("expected a positive length, but got " + Twine(t.length)));
-  t.mirrored = inverse && onesided;
-  t.rows = t.mirrored ? t.length / 2 + 1 : t.length;
-  t.columns = !inverse && onesided ? t.length / 2 + 1 : t.length;
-  t.out = t.mirrored ? 1 : 2;
-  // Longer signals are cut, shorter ones filled with zeros.
-  if (t.rows < extent)
-    x = c.slice(x, *axis, 0, t.rows);
-  Ints lows(rank, 0), highs(rank, 0);
-  highs[*axis] = std::max<int64_t>(0, t.rows - extent);
-  x = c.pad(x, lows, highs);
+  if (length.isStatic() && length.size < 1)
+    return void(c.fail("expected a positive length, but got " + Twine(length.size)));
+  if (mirrored && !length.isStatic())
+    return void(
+        c.fail("half a spectrum needs a length that is known when compiling; give dft_length, or export "
+               "the model with a fixed extent along the axis"));
+  Ext half = c.add(c.floordiv(length, Ext(2)), Ext(1)), rows = mirrored ? half : length,
+      columns = !inverse && onesided ? half : length;
+  x = fit(c, x, *axis, rows, type);
   Ints there = range(0, rank);
   std::swap(there[*axis], there[rank - 2]);
-  c.set(0, c.transpose(transform(c, c.transpose(x, there), t, type), there), type);
+  x = c.transpose(x, there);
+  Value y;
+  if (length.isStatic()) {
+    Transform t;
+    t.inverse = inverse;
+    t.mirrored = mirrored;
+    t.in = parts;
+    t.out = mirrored ? 1 : 2;
+    t.length = length.size;
+    t.rows = rows.size;
+    t.columns = columns.size;
+    y = transform(c, x, t, type);
+  } else {
+    y = transformOpen(c, x, length, columns, inverse, type);
+  }
+  c.set(0, c.transpose(y, there), type);
 }
 
 static void stft(NodeContext &c) {
@@ -145,19 +202,17 @@ static void stft(NodeContext &c) {
   }
   if (c.rank(x) == 2)
     x = c.unsqueeze(x, {2});
-  int64_t parts = c.dim(x, 2), signal = c.dim(x, 1);
-  if (c.rank(x) != 3 || ShapedType::isDynamic(signal) || *step < 1 || length < 1 || length > signal ||
+  int64_t parts = c.dim(x, 2);
+  Ext signal = c.ext(x, 1);
+  if (c.bad || c.rank(x) != 3 || *step < 1 || length < 1 || (signal.isStatic() && length > signal.size) ||
       (parts != 1 && parts != 2) || (window && c.dim(window, 0) != length))
-    return void(c.fail("expected a static signal, and frames of the window's length that fit it"));
-  int64_t frames = (signal - length) / *step + 1;
-  if (frames > maxMatrix / length)
+    return void(c.fail("expected a signal, and frames of the window's length that fit it"));
+  // A launch with a signal that is shorter than a frame has none.
+  Ext frames = c.add(c.floordiv(c.max(c.sub(signal, Ext(length)), Ext(-*step)), Ext(*step)), Ext(1));
+  if (frames.isStatic() && frames.size > maxMatrix / length)
     return void(c.fail("there are too many frames"));
-  Ints places;
-  for (int64_t f = 0; f < frames; ++f)
-    for (int64_t i = 0; i < length; ++i)
-      places.push_back(f * *step + i);
-  Value framed =
-      c.gather(x, c.constInts({frames, length}, places, DataType::I64), 1); // B frames length parts
+  Value starts = c.places(frames, Ext(0), *step), within = c.places(Ext(length), Ext(0), 1);
+  Value framed = c.gather(x, c.add(c.unsqueeze(starts, {1}), within), 1); // B frames length parts
   if (window)
     framed = c.mul(framed, c.unsqueeze(window, {1}));
   Transform t;

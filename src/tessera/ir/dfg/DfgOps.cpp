@@ -447,6 +447,9 @@ NodeOp dfg::getEnclosingLeaf(Operation *op) {
 bool dfg::isWiring(Operation *op) {
   if (isa<arith::ConstantOp>(op))
     return true;
+  // What must hold of extents is checked before anything runs.
+  if (op->getName().getStringRef() == "cf.assert")
+    return true;
   // Views and extents of tensors and memrefs, and integer arithmetic; nothing with a region or an effect.
   if (op->getNumRegions() || !isMemoryEffectFree(op))
     return false;

@@ -98,6 +98,8 @@ inline constexpr StringLiteral knobAttr = "nn.knob", rangeAttr = "nn.range", nam
 /// algorithm of a convolution or product and the numbers of its tiles, which the target that has them knows
 /// how to read, and its number while candidates for it are measured.
 inline constexpr StringLiteral algorithmAttr = "nn.algorithm", tilesAttr = "nn.tiles", layerAttr = "nn.layer";
+/// On an assertion about extents: the plan leaves it out where it cannot know them before anything runs.
+inline constexpr StringLiteral ifKnownAttr = "tessera.if_known";
 /// On a packed layer whose weights are mostly zero: how many percent of their rows hold something.
 inline constexpr StringLiteral filledAttr = "nn.filled";
 /// On a layer whose weights are so small that pairs of products fit 16 bits (packed::fitsPairs).

@@ -14,8 +14,6 @@ namespace tessera::nn {
 /// elementwise chains. Emits a diagnostic on failure.
 LogicalResult lowerToLinalg(dfg::NodeOp node);
 
-/// On an assertion: the plan leaves it out where it cannot know the extents.
-inline constexpr llvm::StringLiteral ifKnownAttr = "tessera.if_known";
 /// Asserts in the leaf what its operations ask of dynamic extents: the plan's checks.
 void addExtentChecks(dfg::NodeOp node);
 
