@@ -135,7 +135,7 @@ static void joinEqual(std::vector<Piece> &pieces) {
     if (!isNew)
       llvm::append_range(pieces[it->second].names, piece.names);
     else if (&pieces[kept++] != &piece)
-      pieces[kept - 1] = std::move(piece);
+      std::swap(pieces[kept - 1], piece); // no context goes before the module in it
   }
   pieces.resize(kept);
 }
