@@ -13,6 +13,7 @@ struct ExtentRule {
   Value operand;
   int64_t dim = 0;
   int64_t add = 0, divisor = 1, offset = 0;
+  bool mayBeZero = false; ///< a result without elements along it is computed like any other
 
   /// Of `windows` over a dimension of x.
   static ExtentRule ofWindow(Value x, int64_t dim, const Window &window) {

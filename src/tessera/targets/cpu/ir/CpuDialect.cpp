@@ -15,11 +15,15 @@ using namespace tessera::cpu;
 #include "tessera/targets/cpu/ir/CpuOps.cpp.inc"
 
 namespace {
-// Rows and columns of planes.
+// Rows and columns of planes; rows of products, in any number of dimensions.
 class CpuExtentRules : public nn::ExtentRules {
 public:
   using ExtentRules::ExtentRules;
   std::optional<nn::ExtentRule> ruleOf(Operation *op, int64_t dim) const override {
+    if (auto product = dyn_cast<PackedMatmulOp>(op)) {
+      bool isRow = dim + 1 < cast<RankedTensorType>(product.getY().getType()).getRank();
+      return isRow ? std::optional(nn::ExtentRule{product.getX(), dim, 0, 1, 0, true}) : std::nullopt;
+    }
     if (dim != 2 && dim != 3)
       return std::nullopt;
     const int64_t d = dim - 2;

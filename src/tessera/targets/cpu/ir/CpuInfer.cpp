@@ -238,22 +238,26 @@ int64_t PackedDepthwiseOp::getFlops() {
 
 NN_INFER(PackedMatmulOp) {
   NN_WHERE(PackedMatmulOp);
-  if (failed(checkRank(where, a.getX(), "x", 2)) ||
-      failed(checkWeights(where, a.getX(), a.getW(), a.getBias(), 3)))
-    return failure();
   ArrayRef<int64_t> x = shapeOf(a.getX()), w = shapeOf(a.getW());
+  if (x.size() < 2 || x.size() > mostProductRank)
+    return where.emitError("expected 'x' of 2 to ", mostProductRank, " dimensions, but got ",
+                           a.getX().getType());
+  if (failed(checkWeights(where, a.getX(), a.getW(), a.getBias(), 3)))
+    return failure();
   // Rows are as far apart as they are long.
-  if (ShapedType::isDynamic(x[1]))
+  if (ShapedType::isDynamic(x.back()))
     return where.emitError("expected 'x' with a static number of columns, but got ", a.getX().getType());
-  if (failed(checkExtent(where, a.getX(), "x", 1, w[1] * (w.size() == 4 ? w[3] : 1))))
+  if (failed(checkExtent(where, a.getX(), "x", x.size() - 1, w[1] * (w.size() == 4 ? w[3] : 1))))
     return failure();
   int64_t columns = a.getColumns();
   if (columns < 1 || columns > w[0] * w[2])
     return where.emitError("expected 1 to ", w[0] * w[2], " columns, but got ", columns);
-  results.push_back(RankedTensorType::get({x[0], columns}, wideOf(elementOf(a.getX()))));
+  SmallVector<int64_t> y(x);
+  y.back() = columns;
+  results.push_back(RankedTensorType::get(y, wideOf(elementOf(a.getX()))));
   return success();
 }
-int64_t PackedMatmulOp::getFlops() { return 2 * countElements(getY().getType()) * shapeOf(getX())[1]; }
+int64_t PackedMatmulOp::getFlops() { return 2 * countElements(getY().getType()) * shapeOf(getX()).back(); }
 
 NN_INFER(PackedPoolOp) {
   NN_WHERE(PackedPoolOp);

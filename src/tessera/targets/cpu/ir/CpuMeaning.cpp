@@ -275,9 +275,13 @@ static LogicalResult runWinograd(Call &call, PackedWinogradOp op) {
 
 static LogicalResult runMatmul(Call &call, PackedMatmulOp op) {
   const Elements &x = call[op.getX()], &w = call[op.getW()], *bias = call.find(op.getBias());
-  int64_t rows = x.shape[0], columns = op.getColumns(), p = w.shape.size() == 4 ? w.shape[3] : 1,
-          depth = w.shape[1] * p, lanes = w.shape[2];
-  Elements *y = call.make({rows, columns});
+  int64_t columns = op.getColumns(), p = w.shape.size() == 4 ? w.shape[3] : 1, depth = w.shape[1] * p,
+          lanes = w.shape[2], rows = 1;
+  SmallVector<int64_t> shape(x.shape.begin(), x.shape.end());
+  for (int64_t extent : ArrayRef(shape).drop_back())
+    rows *= extent;
+  shape.back() = columns;
+  Elements *y = call.make(shape);
   if (!y)
     return failure();
   for (int64_t m = 0; m < rows; ++m)

@@ -16,6 +16,9 @@ using namespace nn;
 
 namespace tessera::cpu {
 
+/// Dimensions of what is multiplied by packed weights, at most: five are those of blocks.
+inline constexpr size_t mostProductRank = 4;
+
 /// Tells the oracle what the operations mean, as soon as the dialect is loaded.
 void registerMeaning(DialectRegistry &registry);
 

@@ -128,6 +128,7 @@ def Cpu_PackedMatmulOp : Cpu_Op<"packed_matmul", "Complex", [], !strconcat(Nn_Ow
   let description = [{
     x: M x K, w: N1 x K x N0, bias: N1 x N0, y: M x `columns`, which is at most N1 * N0:
     y[m, n1 * N0 + n0] = bias[n1, n0] + sum over k of x[m, k] * w[n1, k, n0].
+    M may stand for up to three dimensions, all of them open; K is static.
     Narrow operands as for cpu.packed_conv, with w: N1 x (K / p) x N0 x p.
   }];
   let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$w, Optional<AnyRankedTensor>:$bias, I64Attr:$columns);

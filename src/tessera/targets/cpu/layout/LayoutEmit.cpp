@@ -350,9 +350,11 @@ std::optional<Emitter::Flat> Emitter::flat(Value matrix) {
 // A matrix with as many columns as the weights have rows: where their number is open, the program compares it
 // before it runs (lower/Checks.cpp).
 static Value withColumns(OpBuilder &b, Location loc, Value matrix, int64_t columns) {
-  if (!typeOf(matrix).isDynamicDim(1))
+  SmallVector<int64_t> shape(typeOf(matrix).getShape());
+  if (!ShapedType::isDynamic(shape.back()))
     return matrix;
-  auto type = RankedTensorType::get({typeOf(matrix).getDimSize(0), columns}, typeOf(matrix).getElementType());
+  shape.back() = columns;
+  auto type = RankedTensorType::get(shape, typeOf(matrix).getElementType());
   return tensor::CastOp::create(b, loc, type, matrix);
 }
 
@@ -365,14 +367,14 @@ static BinaryOp biasOf(MatmulOp op) {
     return {};
   Value bias = add.getA() == op.getY() ? add.getB() : add.getA();
   auto type = typeOf(bias);
-  bool columns = elementsOf(bias) && type.getRank() >= 1 && type.getRank() <= 2 &&
-                 type.getNumElements() == typeOf(op.getY()).getDimSize(1) &&
+  bool columns = elementsOf(bias) && type.getRank() >= 1 && type.getRank() <= typeOf(op.getY()).getRank() &&
+                 type.getNumElements() == typeOf(op.getY()).getShape().back() &&
                  type.getShape().back() == type.getNumElements();
   return columns ? add : BinaryOp();
 }
 
 bool Emitter::visitNarrowMatmul(MatmulOp op, Narrow narrow) {
-  int64_t columns = typeOf(op.getY()).getDimSize(1),
+  int64_t columns = typeOf(op.getY()).getShape().back(),
           depth = typeOf(op.getB()).getDimSize(op.getTransposeB() ? 1 : 0);
   int64_t block = columns <= options.lanes / 2 ? std::max<int64_t>(4, options.lanes / 2) : options.lanes;
   std::vector<float> data = floatsOf(op.getB());
@@ -408,14 +410,15 @@ static bool isForProducts(Value matrix) {
 
 bool Emitter::visitMatmul(MatmulOp op) {
   ElementsAttr attr = elementsOf(op.getB());
-  if (!attr || typeOf(op.getA()).getRank() != 2 || typeOf(op.getB()).getRank() != 2 || op.getTransposeA() ||
-      typeOf(op.getY()).isDynamicDim(1) || !attr.getNumElements())
+  if (!attr || typeOf(op.getA()).getRank() > mostProductRank || typeOf(op.getB()).getRank() != 2 ||
+      op.getTransposeA() || ShapedType::isDynamic(typeOf(op.getY()).getShape().back()) ||
+      !attr.getNumElements())
     return false;
   if (std::optional<Narrow> own = narrowOf(op.getA(), op.getB(), options); own && visitNarrowMatmul(op, *own))
     return true;
   if (!attr.getElementType().isF32() || !typeOf(op.getY()).getElementType().isF32())
     return false;
-  int64_t columns = typeOf(op.getY()).getDimSize(1),
+  int64_t columns = typeOf(op.getY()).getShape().back(),
           depth = typeOf(op.getB()).getDimSize(op.getTransposeB() ? 1 : 0);
   int64_t block = columns <= options.lanes / 2 ? std::max<int64_t>(4, options.lanes / 2) : options.lanes;
   Bytes weights(attr);
@@ -437,7 +440,9 @@ bool Emitter::visitMatmul(MatmulOp op) {
   }
   Value x = from ? from->value : withColumns(b, op.getLoc(), plain(op.getA()), depth);
   auto product = PackedMatmulOp::create(b, op.getLoc(), x, w, bias, columns);
-  Value y = chooseSparse(b, op, product.getY(), product);
+  Value y = product.getY();
+  if (typeOf(y).getRank() == 2)
+    y = chooseSparse(b, op, y, product);
   keepChoices(op, y.getDefiningOp());
   (add ? add.getY() : op.getY()).replaceAllUsesWith(y);
   return true;

@@ -162,7 +162,7 @@ Value cpu::emitNarrowConv(OpBuilder &b, ConvOp op, const Narrow &narrow, Value x
 
 Value cpu::emitNarrowMatmul(OpBuilder &b, MatmulOp op, const Narrow &narrow, Value x, ArrayRef<float> rows,
                             int64_t block) {
-  int64_t columns = typeOf(op.getY()).getDimSize(1), panels = ceilDiv(columns, block),
+  int64_t columns = typeOf(op.getY()).getShape().back(), panels = ceilDiv(columns, block),
           depth = int64_t(rows.size()) / panels / block;
   std::vector<double> sums(columns);
   for (int64_t i = 0, count = rows.size(); i < count; ++i)

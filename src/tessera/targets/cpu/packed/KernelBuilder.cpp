@@ -172,6 +172,13 @@ Value packed::batchOf(Gen &g, const Memory &memory) {
   return memref::DimOp::create(g.b, g.loc, memory.buffer, 0);
 }
 
+Value packed::extentOf(Gen &g, Value buffer, int64_t dim) {
+  auto type = cast<MemRefType>(buffer.getType());
+  if (!type.isDynamicDim(dim))
+    return g.index(type.getDimSize(dim));
+  return memref::DimOp::create(g.b, g.loc, buffer, dim);
+}
+
 static Value skipCasts(Value tensor) {
   while (auto cast = tensor.getDefiningOp<tensor::CastOp>())
     tensor = cast.getSource();

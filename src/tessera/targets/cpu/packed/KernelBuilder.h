@@ -171,6 +171,9 @@ public:
   bool isOpen() const { return llvm::any_of(ArrayRef(layerShape).drop_front(), ShapedType::isDynamic); }
   Value rows(Gen &g) const { return layerExtent(g, 2); }
   Value columns(Gen &g) const { return layerExtent(g, 3); }
+  /// The same for a product with rows in several dimensions, which says how long those are; its places are a
+  /// row of all of them and a column.
+  void beginRows(Gen &g, Value batch, ArrayRef<Value> extents);
   /// The result goes to a strip of one image instead, from row `firstRow` on, for who reads it there.
   void redirect(const Memory &strip, Value firstRow);
   /// What is stored last, before the copy to where it belongs.
@@ -186,6 +189,8 @@ private:
     SmallVector<Input> inputs; ///< of each input; no buffer for the value that comes along
   };
   Value readOperand(Gen &g, const Step &step, unsigned input, ValueRange at, int64_t lanes) const;
+  /// Elements to what an operand holds for a row and a column of a product.
+  Value offsetInRows(Gen &g, AffineMap map, const Memory &memory, ValueRange at) const;
   /// Follows `v`, through `first` if that is given and through whoever alone reads it otherwise.
   void extend(Value v, Operation *first, const Taken *taken);
   bool absorb(Operation *user, Value v);
@@ -215,6 +220,8 @@ private:
   SmallVector<Operation *> absorbed; ///< in order
   Operation *materialize = nullptr;  ///< that copied the result to its destination
   bool byInstruction = false;        ///< roundByInstruction()
+  bool byRows = false;               ///< of a product: all dimensions but the innermost are one
+  SmallVector<Value> rowExtents;     ///< those dimensions'
   bool splits = false;               ///< an nn.split stands at the end, perhaps with a border
   bool isStored = true;              ///< somebody wants this form, not only a branch of it
   Value stripRow;                    ///< the first row of a strip
@@ -236,5 +243,7 @@ inline VectorType vectorOf(Type element, int64_t lanes) { return VectorType::get
 
 /// Extent 0 of a tensor's memory as a value, and as what forall takes.
 Value batchOf(Gen &g, const Memory &memory);
+/// Any extent of a buffer.
+Value extentOf(Gen &g, Value buffer, int64_t dim);
 
 } // namespace tessera::cpu::packed

@@ -14,6 +14,15 @@ bool packed::hasTallerTiles(PackedMatmulOp op, const MatmulTiles &t) {
   return t.rows == 4 && t.blocks == 4 && typeOf(op.getX()).getElementType().isF32();
 }
 
+// Memory as a matrix with its innermost dimension as columns.
+static Memory rowsOf(Memory memory) {
+  int64_t rows = 1;
+  for (int64_t extent : ArrayRef(memory.shape).drop_back())
+    rows =
+        ShapedType::isDynamic(extent) || ShapedType::isDynamic(rows) ? ShapedType::kDynamic : rows * extent;
+  return {memory.buffer, {rows, memory.shape.back()}};
+}
+
 LogicalResult packed::lowerMatmul(RewriterBase &rewriter, PackedMatmulOp op, const MatmulTiles &tiles,
                                   std::string &why) {
   FailureOr<Output> output = Output::follow(rewriter, op, why);
@@ -30,11 +39,17 @@ LogicalResult packed::lowerMatmul(RewriterBase &rewriter, PackedMatmulOp op, con
   }
   t.blocks = std::min(t.blocks, panels);
   Gen g{rewriter, op.getLoc()};
-  Memory x = inputOf(rewriter, op.getX()).memory, w = inputOf(rewriter, op.getW()).memory;
+  Memory x = rowsOf(inputOf(rewriter, op.getX()).memory), w = inputOf(rewriter, op.getW()).memory;
   Memory bias = op.getBias() ? inputOf(rewriter, op.getBias()).memory : Memory();
   VectorType type = products.sumType();
-  Value batch = batchOf(g, x);
-  output->begin(g, batch);
+  // All dimensions but the innermost are rows.
+  SmallVector<Value> extents;
+  Value batch = g.index(1);
+  for (int64_t d = 0; d + 1 < typeOf(op.getX()).getRank(); ++d) {
+    extents.push_back(extentOf(g, x.buffer, d));
+    batch = g.mul(batch, extents.back());
+  }
+  output->beginRows(g, batch, extents);
   auto tile = [&](Value row, Value panel, int64_t rows, int64_t blocks) {
     SmallVector<Value> sums;
     for (int64_t i = 0; i < rows; ++i)

@@ -26,9 +26,42 @@ static bool isReadable(AffineMap map) {
   return true;
 }
 
+// Whether an operand has all dimensions but the innermost side by side, so that they are one for it, too.
+static bool hasWholeRows(AffineMap map) {
+  unsigned rows = map.getNumDims() - 1, next = 0;
+  for (AffineExpr result : map.getResults()) {
+    auto dim = dyn_cast<AffineDimExpr>(result);
+    if (dim && dim.getPosition() == next && next < rows)
+      ++next;
+    else if (next > 0 && next < rows)
+      return false;
+  }
+  return next == rows;
+}
+
+// The distances that reading an operand asks for are known.
+static bool hasStrides(AffineMap map, RankedTensorType type, bool byRows) {
+  // Only planes of activations have extents that are given when a kernel runs.
+  if (!byRows) {
+    bool planes = type.getRank() == map.getNumDims() && map.getNumDims() >= 4;
+    for (int64_t d = 1; d < type.getRank(); ++d)
+      if (type.isDynamicDim(d) && !(planes && (d == 2 || d == 3)))
+        return false;
+    return true;
+  }
+  bool whole = hasWholeRows(map);
+  for (unsigned i = 0; i < map.getNumResults(); ++i) {
+    auto constant = dyn_cast<AffineConstantExpr>(map.getResult(i));
+    bool used = constant ? constant.getValue() != 0 : !whole || map.getDimPosition(i) + 2 >= map.getNumDims();
+    if (used && llvm::any_of(type.getShape().drop_front(i + 1), ShapedType::isDynamic))
+      return false;
+  }
+  return true;
+}
+
 // Reads `v` at the place it writes, and everything else at constant places or along dimensions; each
 // operation has a form on vectors.
-static bool isElementwise(linalg::GenericOp op, Value v) {
+static bool isElementwise(linalg::GenericOp op, Value v, bool byRows) {
   if (op.getNumResults() != 1 || op.getNumParallelLoops() != op.getNumLoops() ||
       !op.hasPureTensorSemantics() || !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity() ||
       op.getMatchingBlockArgument(op.getDpsInitOperand(0)).use_empty() == false)
@@ -37,13 +70,9 @@ static bool isElementwise(linalg::GenericOp op, Value v) {
     AffineMap map = op.getMatchingIndexingMap(input);
     if (input->get() == v ? !map.isIdentity() : !isReadable(map))
       return false;
-    // Only planes of activations have extents that are given when a kernel runs.
     auto type = dyn_cast<RankedTensorType>(input->get().getType());
-    if (input->get() != v && type)
-      for (int64_t d = 1; d < type.getRank(); ++d)
-        if (type.isDynamicDim(d) &&
-            (type.getRank() != map.getNumDims() || map.getNumDims() < 4 || (d != 2 && d != 3)))
-          return false;
+    if (input->get() != v && type && !hasStrides(map, type, byRows))
+      return false;
   }
   for (Operation &inner : op.getBody()->without_terminator()) {
     if (inner.getNumRegions() || inner.getNumResults() != 1)
@@ -106,7 +135,7 @@ static bool isStorable(Type element) {
 bool Output::absorb(Operation *user, Value v) {
   bool blocked = layerShape.size() == 5;
   if (auto generic = dyn_cast<linalg::GenericOp>(user);
-      generic && !hasOwnHalo() && !splits && isElementwise(generic, v) &&
+      generic && !hasOwnHalo() && !splits && isElementwise(generic, v, byRows) &&
       isStorable(typeOf(generic.getResult(0)).getElementType())) {
     steps.push_back({generic, {}});
   } else if (auto halo = dyn_cast<HaloOp>(user);
@@ -167,6 +196,7 @@ void Output::branch(const Taken *taken) {
     Output branch;
     branch.layer = layer;
     branch.layerShape = layerShape;
+    branch.byRows = byRows;
     branch.extend(result, user, taken);
     if (!branch.materialize || branch.absorbed.empty())
       return;
@@ -249,7 +279,8 @@ FailureOr<Output> Output::find(Operation *op, std::string &why, bool byTiles, co
   out.layer = op;
   Value v = op->getResult(0);
   out.layerShape.assign(typeOf(v).getShape().begin(), typeOf(v).getShape().end());
-  if (!takesOpenPlanes(op) && failed(refuseOpenPlanes(op, why)))
+  out.byRows = isa<PackedMatmulOp>(op) && out.layerShape.size() > 2;
+  if (!out.byRows && !takesOpenPlanes(op) && failed(refuseOpenPlanes(op, why)))
     return failure();
   out.extend(v, nullptr, taken);
   out.branch(taken);
@@ -306,6 +337,23 @@ void Output::begin(Gen &g, Value batch, Value rows, Value columns) {
     next.begin(g, batch, rows, columns);
 }
 
+void Output::beginRows(Gen &g, Value batch, ArrayRef<Value> extents) {
+  if (!byRows)
+    return begin(g, batch);
+  rowExtents.assign(extents.begin(), extents.end());
+  if (!dest.buffer && isStored) {
+    SmallVector<Value> dynamic;
+    for (auto [extent, value] : llvm::zip(ArrayRef(layerShape).drop_back(), extents))
+      if (ShapedType::isDynamic(extent))
+        dynamic.push_back(value);
+    dest.buffer = memref::AllocOp::create(g.b, g.loc, MemRefType::get(layerShape, type.getElementType()),
+                                          dynamic, g.b.getI64IntegerAttr(64));
+  }
+  dest.shape = {ShapedType::kDynamic, layerShape.back()};
+  for (Output &next : branches)
+    next.beginRows(g, batch, extents);
+}
+
 bool Output::isFlat() const {
   if (hasHalo() || !pooled.empty() ||
       !llvm::all_of(branches, [](const Output &branch) { return branch.isFlat(); }))
@@ -325,6 +373,30 @@ bool Output::isFlat() const {
   return true;
 }
 
+Value Output::offsetInRows(Gen &g, AffineMap map, const Memory &memory, ValueRange at) const {
+  unsigned rows = map.getNumDims() - 1;
+  bool whole = hasWholeRows(map);
+  auto indexOf = [&](unsigned dim) {
+    Value rest = at[0];
+    for (unsigned d = rows - 1; d > dim; --d)
+      rest = g.div(rest, rowExtents[d]);
+    return dim ? g.rem(rest, rowExtents[dim]) : rest;
+  };
+  Value sum = g.index(0);
+  for (auto [i, result] : llvm::enumerate(map.getResults())) {
+    auto constant = dyn_cast<AffineConstantExpr>(result);
+    unsigned dim = constant ? 0 : cast<AffineDimExpr>(result).getPosition();
+    if (constant ? constant.getValue() == 0 : whole && dim + 1 < rows)
+      continue;
+    Value place = constant      ? g.index(constant.getValue())
+                  : dim == rows ? at[1]
+                  : whole       ? at[0]
+                                : indexOf(dim);
+    sum = g.add(sum, g.mul(place, memory.stride(i)));
+  }
+  return sum;
+}
+
 Value Output::readOperand(Gen &g, const Step &step, unsigned index, ValueRange at, int64_t lanes) const {
   linalg::GenericOp op = step.op;
   OpOperand *operand = op.getDpsInputOperand(index);
@@ -339,6 +411,15 @@ Value Output::readOperand(Gen &g, const Step &step, unsigned index, ValueRange a
     return arith::ConstantOp::create(g.b, g.loc,
                                      DenseElementsAttr::get(type, constant.getSplatValue<Attribute>()));
   AffineMap map = op.getMatchingIndexingMap(operand);
+  if (byRows && map.getNumResults()) {
+    // What lies further apart than the elements of a row has been counted.
+    int64_t row = input.memory.shape.back();
+    Memory flat{input.memory.buffer, {ShapedType::kDynamic, ShapedType::isDynamic(row) ? 1 : row}};
+    Cursor cursor = cursorAt(g, flat, offsetInRows(g, map, input.memory, at));
+    if (map.isFunctionOfDim(map.getNumDims() - 1))
+      return cursor.load(g, 0, lanes);
+    return vector::BroadcastOp::create(g.b, g.loc, type, cursor.scalar(g, 0));
+  }
   SmallVector<Value> place;
   bool along = false;
   for (auto [i, result] : llvm::enumerate(map.getResults())) {

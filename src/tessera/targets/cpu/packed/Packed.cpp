@@ -33,7 +33,7 @@ static Dot dotOf(Operation *op, const Machine &machine) {
     bool divides = true;
     if (auto product = dyn_cast<PackedMatmulOp>(op)) {
       auto x = cast<RankedTensorType>(product.getX().getType());
-      int64_t bytes = x.getDimSize(1) * x.getElementTypeBitWidth() / 8;
+      int64_t bytes = x.getShape().back() * x.getElementTypeBitWidth() / 8;
       divides = 2 * partOf(bytes) >= std::min<int64_t>(bytes, 64);
     }
     if (divides && machine.lanes == mostLanes && (lanes <= mostLanes || lanes % mostLanes == 0))

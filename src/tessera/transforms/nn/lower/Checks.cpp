@@ -167,7 +167,7 @@ void Checker::fit(Value x, ArrayRef<Window> windows) {
 
 void Checker::fitRules() {
   for (int64_t d = 0; d < typeOf(op->getResult(0)).getRank(); ++d)
-    if (std::optional<ExtentRule> rule = ruleOfExtent(op, d); rule && rule->least() > 0)
+    if (std::optional<ExtentRule> rule = ruleOfExtent(op, d); rule && !rule->mayBeZero && rule->least() > 0)
       if (Extent e{rule->operand, rule->dim}; isDynamic(e))
         atLeast(e, index(rule->least()));
 }

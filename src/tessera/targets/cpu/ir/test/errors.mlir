@@ -115,3 +115,12 @@ func.func @f(%a: tensor<?x?xf32>, %b: tensor<2x5x8xf32>) {
   %r = cpu.packed_matmul %a, %b {columns = 16 : i64} : (tensor<?x?xf32>, tensor<2x5x8xf32>) -> tensor<?x16xf32>
   return
 }
+
+// -----
+
+func.func @f(%a: tensor<?x?x?x?x5xf32>, %b: tensor<2x5x8xf32>) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{expected 'x' of 2 to 4 dimensions, but got 'tensor<?x?x?x?x5xf32>'}}
+  %r = cpu.packed_matmul %a, %b {columns = 16 : i64} : (tensor<?x?x?x?x5xf32>, tensor<2x5x8xf32>) -> tensor<?x?x?x?x16xf32>
+  return
+}
