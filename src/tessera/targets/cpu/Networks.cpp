@@ -13,7 +13,7 @@ LogicalResult cpu::prepareRegion(dfg::NodeOp region, const RegionOptions &how, c
                                  bool strict) {
   if (how.layout && failed(assignLayouts(region, layoutOptions(figures, strict))))
     return failure();
-  CpuFusionRules rules(int64_t(figures.l2 / 2));
+  CpuFusionRules rules(int64_t(figures.l2 / 2), !strict);
   return nn::partitionNetwork(region, {.fuse = how.fusion, .rules = &rules});
 }
 
@@ -49,7 +49,8 @@ static bool isOnePass(dfg::NodeOp node) {
   return llvm::all_of(node.getBodyBlock()->without_terminator(), [](Operation &op) {
     if (auto generic = dyn_cast<linalg::GenericOp>(op))
       return isElementwise(generic);
-    return (nn::isPacked(&op) && !overlaps(op)) || isa<tensor::EmptyOp, tensor::DimOp, tensor::CastOp>(op) ||
+    return (nn::isPacked(&op) && !overlaps(op) && !isa<cpu::ProductOp, cpu::AttendOp>(op)) ||
+           isa<tensor::EmptyOp, tensor::DimOp, tensor::CastOp>(op) ||
            isa<arith::ArithDialect>(op.getDialect());
   });
 }

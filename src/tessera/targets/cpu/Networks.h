@@ -11,6 +11,9 @@ namespace tessera::cpu {
 LogicalResult prepareRegion(dfg::NodeOp region, const RegionOptions &how, const Figures &figures,
                             bool strict);
 
+/// What is left of networks in a node becomes loops, but for what packed/ lowers.
+LogicalResult lowerNetwork(dfg::NodeOp node);
+
 /// The algorithms, and the tile sizes of each, that may be best for a layer on blocks.
 SmallVector<SmallVector<Candidate>> candidatesFor(Operation *layer, Operation *prepared,
                                                   const Figures &figures, bool strict);

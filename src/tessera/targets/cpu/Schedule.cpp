@@ -224,6 +224,11 @@ bool PackedWriter::write() {
       // An earlier one has taken it along.
       if (!nn::isPacked(&op) || isa<cpu::CropOp>(op) != views || gone.contains(&op))
         continue;
+      // Its scores are computed where they are read.
+      if (isa<cpu::ProductOp>(op) &&
+          llvm::any_of(payload.getBody().front().getOps<cpu::AttendOp>(),
+                       [&](auto reader) { return cpu::packed::findScores(reader).product == &op; }))
+        continue;
       if (auto depthwise = dyn_cast<cpu::PackedDepthwiseOp>(op); depthwise && writePair(depthwise))
         continue;
       writeLayer(&op);

@@ -74,6 +74,7 @@ public:
     return cpu::readsInPlace(node, operand);
   }
 
+  LogicalResult lowerNetwork(dfg::NodeOp node) const override { return cpu::lowerNetwork(node); }
   schedule::Script writeSchedule(func::FuncOp payload, const TargetOptions &options) const override {
     return cpu::writeDefaultSchedule(payload, figures(options), options.strict);
   }

@@ -259,6 +259,53 @@ NN_INFER(PackedMatmulOp) {
 }
 int64_t PackedMatmulOp::getFlops() { return 2 * countElements(getY().getType()) * shapeOf(getX()).back(); }
 
+// Two batches of matrices, of which the first has rows of as many elements as `inner` says the second has
+// rows, and the result's extents.
+static LogicalResult inferBatched(Where where, Value x, Value y, Value init, bool transposed,
+                                  SmallVectorImpl<Type> &results) {
+  ArrayRef<int64_t> a = shapeOf(x), b = shapeOf(y), c = shapeOf(init);
+  size_t rank = a.size();
+  if (rank < 2 || b.size() != rank || c.size() != rank)
+    return where.emitError("expected operands of one rank, 2 or more, but got ", x.getType(), ", ",
+                           y.getType(), " and ", init.getType());
+  for (Value v : {x, y, init})
+    if (!elementOf(v).isF32())
+      return where.emitError("expected elements of f32, but got ", v.getType());
+  auto meet = [](int64_t m, int64_t n) {
+    return m == n || ShapedType::isDynamic(m) || ShapedType::isDynamic(n);
+  };
+  int64_t depth = b[transposed ? rank - 1 : rank - 2], columns = b[transposed ? rank - 2 : rank - 1];
+  bool fits = meet(a[rank - 1], depth) && meet(a[rank - 2], c[rank - 2]) && meet(columns, c[rank - 1]);
+  for (size_t d = 0; d + 2 < rank; ++d)
+    fits &= (a[d] == 1 || meet(a[d], c[d])) && (b[d] == 1 || meet(b[d], c[d]));
+  if (!fits)
+    return where.emitError("expected extents that fit each other, but got ", x.getType(), ", ", y.getType(),
+                           " and ", init.getType());
+  results.push_back(init.getType());
+  return success();
+}
+
+NN_INFER(ProductOp) {
+  NN_WHERE(ProductOp);
+  return inferBatched(where, a.getX(), a.getY(), a.getInit(), a.getTransposeY(), results);
+}
+int64_t ProductOp::getFlops() {
+  int64_t depth = shapeOf(getX()).back();
+  return 2 * countElements(getZ().getType()) * (ShapedType::isDynamic(depth) ? 1 : depth);
+}
+
+NN_INFER(AttendOp) {
+  NN_WHERE(AttendOp);
+  if (ShapedType::isDynamic(shapeOf(a.getValues()).back()))
+    return where.emitError("expected 'values' with a static number of columns, but got ",
+                           a.getValues().getType());
+  return inferBatched(where, a.getScores(), a.getValues(), a.getInit(), false, results);
+}
+int64_t AttendOp::getFlops() {
+  int64_t keys = shapeOf(getScores()).back();
+  return 2 * countElements(getZ().getType()) * (ShapedType::isDynamic(keys) ? 1 : keys);
+}
+
 NN_INFER(PackedPoolOp) {
   NN_WHERE(PackedPoolOp);
   if (failed(checkBlocked(where, a.getX())) || failed(checkList(where, a.getKernel(), "kernel", 2, 1)) ||

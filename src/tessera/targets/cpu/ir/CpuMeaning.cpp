@@ -8,6 +8,7 @@
 #include "tessera/targets/cpu/ir/CpuOps.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace tessera;
 using namespace tessera::oracle;
@@ -295,6 +296,62 @@ static LogicalResult runMatmul(Call &call, PackedMatmulOp op) {
   return success();
 }
 
+// z[…, m, n] = sum over k of weight(row, k) * y[…, k, n], where a row is one of all matrices of x.
+static LogicalResult multiply(Call &call, const Elements &x, const Elements &y, ArrayRef<int64_t> shape,
+                              bool transposed, function_ref<double(int64_t row, int64_t k)> weight) {
+  size_t rank = shape.size();
+  int64_t m = shape[rank - 2], n = shape[rank - 1], depth = x.shape[rank - 1], matrices = 1;
+  for (int64_t extent : shape.drop_back(2))
+    matrices *= extent;
+  Elements *z = call.make(shape);
+  if (!z)
+    return failure();
+  // The number of an operand's matrix that belongs to one of the result.
+  auto matrixOf = [&](const Elements &v, int64_t matrix) {
+    int64_t at = 0, step = 1;
+    for (size_t d = rank - 2; d-- > 0; matrix /= shape[d]) {
+      at += v.shape[d] == 1 ? 0 : matrix % shape[d] * step;
+      step *= v.shape[d];
+    }
+    return at;
+  };
+  for (int64_t matrix = 0; matrix < matrices; ++matrix)
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < n; ++j) {
+        double sum = 0;
+        for (int64_t k = 0; k < depth; ++k)
+          sum += weight(matrixOf(x, matrix) * m + i, k) *
+                 numberAt(y, matrixOf(y, matrix) * depth * n + (transposed ? j * depth + k : k * n + j));
+        put(*z, (matrix * m + i) * n + j, sum);
+      }
+  return success();
+}
+
+static LogicalResult runProduct(Call &call, ProductOp op) {
+  const Elements &x = call[op.getX()], &y = call[op.getY()], &init = call[op.getInit()];
+  int64_t depth = x.shape.back();
+  return multiply(call, x, y, init.shape, op.getTransposeY(),
+                  [&](int64_t row, int64_t k) { return numberAt(x, row * depth + k); });
+}
+
+static LogicalResult runAttend(Call &call, AttendOp op) {
+  const Elements &s = call[op.getScores()], &v = call[op.getValues()], &init = call[op.getInit()];
+  int64_t keys = s.shape.back(), rows = keys ? s.size() / keys : 0;
+  std::vector<double> weights(size_t(rows * keys));
+  for (int64_t row = 0; row < rows; ++row) {
+    double top = -std::numeric_limits<double>::infinity(), sum = 0;
+    for (int64_t k = 0; k < keys; ++k)
+      top = std::max(top, numberAt(s, row * keys + k));
+    for (int64_t k = 0; k < keys; ++k)
+      sum += weights[size_t(row * keys + k)] = std::exp(numberAt(s, row * keys + k) - top);
+    bool none = op.getZeros() && top == -std::numeric_limits<double>::infinity();
+    for (int64_t k = 0; k < keys; ++k)
+      weights[size_t(row * keys + k)] = none ? 0 : weights[size_t(row * keys + k)] / sum;
+  }
+  return multiply(call, s, v, init.shape, false,
+                  [&](int64_t row, int64_t k) { return weights[size_t(row * keys + k)]; });
+}
+
 static LogicalResult runPool(Call &call, PackedPoolOp op) {
   const Elements &x = call[op.getX()];
   Elements *y = call.make(resultShape(op, x));
@@ -348,6 +405,8 @@ public:
     addNnOp<PackedDepthwiseOp, runDepthwise>(table);
     addNnOp<PackedWinogradOp, runWinograd>(table);
     addNnOp<PackedMatmulOp, runMatmul>(table);
+    addNnOp<ProductOp, runProduct>(table);
+    addNnOp<AttendOp, runAttend>(table);
     addNnOp<PackedPoolOp, runPool>(table);
     addNnOp<PackedMeanOp, runMean>(table);
   }

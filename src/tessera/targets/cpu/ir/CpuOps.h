@@ -4,6 +4,8 @@
 
 #include "tessera/ir/nn/Nn.h"
 
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+
 #include "tessera/targets/cpu/ir/CpuDialect.h.inc"
 
 /// What works on these operations works on those of networks, too.

@@ -5,6 +5,7 @@
 #define TESSERA_TARGETS_CPU_IR_CPUOPS_TD
 
 include "tessera/ir/nn/NnReduce.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
 
 def Cpu_Dialect : Dialect {
   let name = "cpu";
@@ -20,6 +21,9 @@ def Cpu_Dialect : Dialect {
 // Their results follow from operands and attributes as those of `nn` do.
 class Cpu_Op<string mnemonic, string opClass, list<Trait> traits = [], string declarations = "">
     : Nn_Op<mnemonic, opClass, traits, declarations, Cpu_Dialect>;
+
+// For operations that take the extents of their result from the operand `init`.
+defvar Cpu_Init = "::mlir::MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }\n";
 
 // A blocked activation is a tensor N x C1 x H x W x c: channel k stands in block k / c, lane k % c. Lanes of the last block beyond the network's
 // channels are channels like any other; weights hold zeros for them, so what they contain does not matter as long as it is finite.
@@ -134,6 +138,31 @@ def Cpu_PackedMatmulOp : Cpu_Op<"packed_matmul", "Complex", [], !strconcat(Nn_Ow
   let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$w, Optional<AnyRankedTensor>:$bias, I64Attr:$columns);
   let results = (outs AnyRankedTensor:$y);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+
+// What both operands are computed for has no packed weights; `init` has the extents of the result and no content.
+def Cpu_ProductOp : Cpu_Op<"product", "Complex", [DestinationStyleOpInterface], !strconcat(Nn_OwnFlops, Nn_Packed, Cpu_Init)> {
+  let summary = "a product of matrices that are both computed; the leading dimensions broadcast";
+  let description = [{
+    x: … x M x K, y: … x K x N (with `transpose_y` … x N x K), result: … x M x N, all of f32 and of one rank. Any extent may be open.
+    A leading extent of an operand is the result's or 1.
+  }];
+  let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$y, AnyRankedTensor:$init, UnitAttr:$transpose_y);
+  let results = (outs AnyRankedTensor:$z);
+  let assemblyFormat = "$x `,` $y `into` $init attr-dict `:` type($x) `,` type($y) `,` type($init) `->` type($z)";
+}
+
+def Cpu_AttendOp : Cpu_Op<"attend", "Complex", [DestinationStyleOpInterface], !strconcat(Nn_OwnFlops, Nn_Packed, Cpu_Init)> {
+  let summary = "softmax of scores, times values";
+  let description = [{
+    scores: … x M x K, values: … x K x N, result: … x M x N: the softmax of each row of scores times the values. Extents as for cpu.product, but N is static.
+    A row of -infinity alone gives NaN, as its softmax does, or zeros with `zeros`.
+    Where the scores come of a cpu.product in the same node, perhaps through elementwise operations, they never exist as a whole: a block of keys after the other is
+    multiplied, weighted by its distance from the largest score so far, and added up.
+  }];
+  let arguments = (ins AnyRankedTensor:$scores, AnyRankedTensor:$values, AnyRankedTensor:$init, UnitAttr:$zeros);
+  let results = (outs AnyRankedTensor:$z);
+  let assemblyFormat = "$scores `,` $values `into` $init attr-dict `:` type($scores) `,` type($values) `,` type($init) `->` type($z)";
 }
 
 def Cpu_PackedPoolOp : Cpu_Op<"packed_pool", "Complex", [], !strconcat(Nn_OwnFlops, Nn_Packed)> {

@@ -30,9 +30,40 @@ static bool mayPool(Operation *op, Operation *anchor, ArrayRef<Operation *> grou
          llvm::none_of(group, llvm::IsaPred<PackedDepthwiseOp>) && packed::findPool(anchor) == pool;
 }
 
+bool cpu::isBatchProduct(MatmulOp op) {
+  auto isF32 = [](Value v) { return cast<RankedTensorType>(v.getType()).getElementType().isF32(); };
+  return isF32(op.getA()) && isF32(op.getB()) && isF32(op.getY()) && !op->hasAttr(knobAttr);
+}
+
+bool cpu::isAttention(SoftmaxOp op) {
+  auto x = cast<RankedTensorType>(op.getX().getType());
+  if (op.getLog() || !x.getElementType().isF32() || int64_t(op.getAxis()) + 1 != x.getRank() ||
+      !op.getY().hasOneUse())
+    return false;
+  auto reader = dyn_cast<MatmulOp>(*op.getY().getUsers().begin());
+  return reader && reader->getBlock() == op->getBlock() && isBatchProduct(reader) &&
+         reader.getA() == op.getY() && !reader.getTransposeA() &&
+         !ShapedType::isDynamic(cast<RankedTensorType>(reader.getY().getType()).getShape().back());
+}
+
+// `op` is the softmax of what the group computes, which starts with a product, or the product of that
+// softmax.
+static bool mayAttend(Operation *op, Operation *anchor, ArrayRef<Operation *> group) {
+  auto product = dyn_cast_or_null<MatmulOp>(anchor);
+  if (!product || !isBatchProduct(product))
+    return false;
+  Operation *last = group.back();
+  if (auto softmax = dyn_cast<SoftmaxOp>(op))
+    return isAttention(softmax) && softmax.getX().getDefiningOp() == last;
+  auto softmax = dyn_cast<SoftmaxOp>(last);
+  return softmax && isAttention(softmax) && *softmax.getY().getUsers().begin() == op;
+}
+
 FusionRules::Follow CpuFusionRules::mayFollow(Operation *op, Operation *anchor,
                                               ArrayRef<Operation *> group) const {
   if (mayFollowInStrips(op, anchor, stripWeights))
+    return Follow::AsLayer;
+  if (attention && mayAttend(op, anchor, group))
     return Follow::AsLayer;
   return mayPool(op, anchor, group) ? Follow::InStores : Follow::No;
 }

@@ -124,6 +124,7 @@ Tiles packed::chooseTiles(Operation *op, const Machine &given) {
           tiles.unroll = 1;
         return tiles;
       })
+      .Case<ProductOp, AttendOp>([&](Operation *) { return chooseBatch(given); })
       .Default([](Operation *) { return NoTiles(); });
 }
 
@@ -139,6 +140,10 @@ static std::string describeSparse(PackedSparseOp product, const SparseTiles &t) 
                 (x.size() == 2 ? x[1] : x[1] * x[4] * product.getKernel()[0] * product.getKernel()[1]);
   return std::string(isPointwise(product) ? "product" : "convolution") + " with sparse weights, " +
          text(100 * rows / all) + " % of their rows are there, " + text(t.places) + " places in registers";
+}
+
+static std::string describeBatch(const BatchTiles &t) {
+  return text(t.rows) + "x" + text(t.vectors * t.lanes) + " in registers, " + text(t.task) + " rows as tasks";
 }
 
 std::string packed::describe(Operation *op, const Tiles &tiles) {
@@ -174,6 +179,12 @@ std::string packed::describe(Operation *op, const Tiles &tiles) {
         return "product with packed weights" + by(t.dot) + ", " + (hasTallerTiles(product, t) ? taller : "") +
                text(t.rows) + " rows of " + text(t.blocks) + " blocks in registers";
       })
+      .Case([&](ProductOp) { return "product, " + describeBatch(get<BatchTiles>(tiles)); })
+      .Case([&](AttendOp attend) {
+        const BatchTiles &t = get<BatchTiles>(tiles);
+        return std::string(findScores(attend).product ? "attention" : "softmax and product") +
+               " by blocks of " + text(2 * t.vectors * t.lanes) + " keys, " + describeBatch(t);
+      })
       .Case([](PackedPoolOp) { return "pool on blocks"; })
       .Case([](PackedMeanOp) { return "mean of planes"; })
       .Case([](InterpolateOp) { return "rows and columns put together, others between them"; })
@@ -182,6 +193,18 @@ std::string packed::describe(Operation *op, const Tiles &tiles) {
 
 FailureOr<SmallVector<Operation *>> packed::findTaken(Operation *op, const Tiles &tiles, const Taken &taken,
                                                       std::string &why) {
+  // What stands in front of it, and nothing behind it.
+  if (auto attend = dyn_cast<AttendOp>(op)) {
+    ScoresOf scores = findScores(attend);
+    SmallVector<Operation *> own;
+    if (scores.product)
+      own.push_back(scores.product);
+    for (auto [step, along] : scores.steps)
+      own.push_back(step);
+    return own;
+  }
+  if (isa<ProductOp>(op))
+    return SmallVector<Operation *>();
   const bool byTiles =
       isa<PackedWinogradOp>(op) || (isa<PackedConvOp>(op) && std::holds_alternative<ConvTiles>(tiles));
   FailureOr<Output> output = Output::find(op, why, byTiles, &taken);
@@ -209,6 +232,8 @@ LogicalResult packed::lower(RewriterBase &rewriter, Operation *op, const Tiles &
       .Case([&](PackedWinogradOp o) { return lowerWinograd(rewriter, o, get<WinogradTiles>(tiles), why); })
       .Case([&](PackedDepthwiseOp o) { return lowerDepthwise(rewriter, o, get<DepthwiseTiles>(tiles), why); })
       .Case([&](PackedMatmulOp o) { return lowerMatmul(rewriter, o, get<MatmulTiles>(tiles), why); })
+      .Case([&](ProductOp o) { return lowerProduct(rewriter, o, get<BatchTiles>(tiles), why); })
+      .Case([&](AttendOp o) { return lowerAttend(rewriter, o, get<BatchTiles>(tiles), why); })
       .Case([&](PackedPoolOp o) { return lowerPool(rewriter, o, why); })
       .Case([&](PackedMeanOp o) { return lowerMean(rewriter, o, why); })
       .Case([&](InterpolateOp o) { return lowerInterpolate(rewriter, o, why); })

@@ -7,6 +7,7 @@
 #include "tessera/targets/cpu/packed/Tiles.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace tessera::cpu::packed {
@@ -55,6 +56,13 @@ PackedConvOp findPointwise(PackedDepthwiseOp op);
 /// The pool that alone reads what comes of a convolution, if its windows lie side by side without padding:
 /// then it is part of the convolution's stores.
 PackedPoolOp findPool(Operation *op);
+/// The product that alone makes an operation's scores, and what stands between element by element: each step
+/// with the operand that the scores come along. Without a product the scores are memory.
+struct ScoresOf {
+  ProductOp product;
+  SmallVector<std::pair<linalg::GenericOp, Value>> steps;
+};
+ScoresOf findScores(AttendOp op);
 /// Good numbers for both of a pair: its strips are the second's tasks.
 std::pair<DepthwiseTiles, ConvTiles> chooseSeparable(PackedDepthwiseOp first, PackedConvOp second,
                                                      const Machine &machine);
@@ -77,6 +85,8 @@ LogicalResult lowerDepthwise(RewriterBase &rewriter, PackedDepthwiseOp op, const
                              std::string &why);
 LogicalResult lowerMatmul(RewriterBase &rewriter, PackedMatmulOp op, const MatmulTiles &tiles,
                           std::string &why);
+LogicalResult lowerProduct(RewriterBase &rewriter, ProductOp op, const BatchTiles &tiles, std::string &why);
+LogicalResult lowerAttend(RewriterBase &rewriter, AttendOp op, const BatchTiles &tiles, std::string &why);
 LogicalResult lowerPool(RewriterBase &rewriter, PackedPoolOp op, std::string &why);
 LogicalResult lowerMean(RewriterBase &rewriter, PackedMeanOp op, std::string &why);
 LogicalResult lowerInterpolate(RewriterBase &rewriter, InterpolateOp op, std::string &why);
@@ -95,6 +105,7 @@ SparseTiles chooseSparse(PackedSparseOp op, const Machine &machine);
 bool isPointwise(PackedSparseOp op);
 DepthwiseTiles chooseDepthwise(PackedDepthwiseOp op, const Machine &machine);
 MatmulTiles chooseMatmul(PackedMatmulOp op, const Machine &machine);
+BatchTiles chooseBatch(const Machine &machine);
 /// Where there are twice the rows of a tile, tiles have twice the rows and half the blocks.
 bool hasTallerTiles(PackedMatmulOp op, const MatmulTiles &tiles);
 

@@ -56,6 +56,9 @@ Numbers packed::numbersOf(const Tiles &tiles) {
     Numbers operator()(const DepthwiseTiles &t) const {
       return {t.rows, t.columns, 0, 0, t.task, 0, Dot::Plain};
     }
+    Numbers operator()(const BatchTiles &t) const {
+      return {t.rows, t.lanes, t.vectors, t.unroll, t.task, 0, Dot::Plain};
+    }
     Numbers operator()(const MatmulTiles &t) const { return {t.rows, 0, t.blocks, t.unroll, 0, 0, t.dot}; }
   } spell;
   return std::visit(spell, tiles);
@@ -74,6 +77,8 @@ Tiles packed::tilesFor(Operation *op, const Numbers &n) {
       .Case([&](PackedSparseOp) -> Tiles { return SparseTiles{n.columns, n.task}; })
       .Case([&](PackedDepthwiseOp) -> Tiles { return DepthwiseTiles{n.rows, n.columns, n.task}; })
       .Case([&](PackedMatmulOp) -> Tiles { return MatmulTiles{n.rows, n.blocks, n.unroll, n.dot}; })
+      .Case<ProductOp, AttendOp>(
+          [&](Operation *) -> Tiles { return BatchTiles{n.rows, n.blocks, n.columns, n.unroll, n.task}; })
       .Default([](Operation *) { return NoTiles(); });
 }
 

@@ -87,13 +87,22 @@ struct MatmulTiles {
   bool operator==(const MatmulTiles &) const = default;
 };
 
+/// Products of two computed operands, and attention.
+struct BatchTiles {
+  int64_t rows = 0, vectors = 0; ///< of the result in registers
+  int64_t lanes = 0;             ///< of a vector
+  int64_t unroll = 0;            ///< steps of the reduction in one go
+  int64_t task = 0;              ///< rows of one task
+  bool operator==(const BatchTiles &) const = default;
+};
+
 /// Layers that leave no choice.
 struct NoTiles {
   bool operator==(const NoTiles &) const = default;
 };
 
 using Tiles = std::variant<NoTiles, ConvTiles, MatrixConvTiles, WinogradTiles, SparseTiles, DepthwiseTiles,
-                           MatmulTiles>;
+                           MatmulTiles, BatchTiles>;
 
 /// The numbers as scripts, attributes and reports spell them: what one means depends on the family. Zero
 /// where a family has no such number.

@@ -53,6 +53,9 @@ std::optional<Source> Extents::ofElementwise(Operation *op, int64_t d) {
 
 std::optional<std::pair<Value, int64_t>> nn::sourceOfExtent(Operation *op, int64_t d) {
   auto type = typeOf(op->getResult(0));
+  // A result has the extents of the operand that it is written over.
+  if (auto dps = dyn_cast<DestinationStyleOpInterface>(op))
+    return std::pair(dps.getDpsInits()[0], d);
   // The batch of windows and of what normalises.
   if (d == 0 && (isPacked(op) || isa<ConvOp, ConvTransposeOp, PoolOp, InterpolateOp, SplitOp>(op)))
     return std::pair(op->getOperand(0), d);

@@ -124,3 +124,39 @@ func.func @f(%a: tensor<?x?x?x?x5xf32>, %b: tensor<2x5x8xf32>) {
   %r = cpu.packed_matmul %a, %b {columns = 16 : i64} : (tensor<?x?x?x?x5xf32>, tensor<2x5x8xf32>) -> tensor<?x?x?x?x16xf32>
   return
 }
+
+// -----
+
+func.func @f(%a: tensor<2x3xf32>, %b: tensor<1x3x4xf32>, %c: tensor<2x4xf32>) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{expected operands of one rank, 2 or more, but got 'tensor<2x3xf32>', 'tensor<1x3x4xf32>' and 'tensor<2x4xf32>'}}
+  %r = cpu.product %a, %b into %c : tensor<2x3xf32>, tensor<1x3x4xf32>, tensor<2x4xf32> -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x3xf32>, %b: tensor<3x4xf16>, %c: tensor<2x4xf32>) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{expected elements of f32, but got 'tensor<3x4xf16>'}}
+  %r = cpu.product %a, %b into %c : tensor<2x3xf32>, tensor<3x4xf16>, tensor<2x4xf32> -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<5x2x3xf32>, %b: tensor<4x3x4xf32>, %c: tensor<5x2x4xf32>) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{expected extents that fit each other, but got 'tensor<5x2x3xf32>', 'tensor<4x3x4xf32>' and 'tensor<5x2x4xf32>'}}
+  %r = cpu.product %a, %b into %c : tensor<5x2x3xf32>, tensor<4x3x4xf32>, tensor<5x2x4xf32> -> tensor<5x2x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{expected 'values' with a static number of columns, but got 'tensor<?x?xf32>'}}
+  %r = cpu.attend %a, %b into %c : tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xf32> -> tensor<?x?xf32>
+  return
+}
