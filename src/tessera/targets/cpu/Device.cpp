@@ -2,26 +2,24 @@
 //
 // The host's CPU as a device: its memory is the host's, its launches run on the thread
 // pool. Programs that use nothing else take the runtime's static path instead.
-#include "tessera/runtime/device/Device.h"
 #include "tessera/base/CpuInfo.h"
 #include "tessera/base/Diag.h"
 #include "tessera/base/ThreadPool.h"
 #include "tessera/runtime/control/Energy.h"
+#include "tessera/runtime/device/HeapDevice.h"
 #include "tessera/runtime/memory/Arena.h"
 #include "tessera/runtime/program/Image.h"
 #include "tessera/runtime/program/Run.h"
 #include "tessera/targets/cpu/DevicePeaks.h"
 
-#include <cstdlib>
-#include <cstring>
 #include <unistd.h>
 
 namespace tessera {
 
 namespace {
-class CpuDevice final : public Device {
+class CpuDevice final : public HeapDevice {
 public:
-  CpuDevice() : Device("cpu", 0) {
+  CpuDevice() : HeapDevice("cpu", 0) {
     const CpuInfo &cpu = cpuInfo();
     deviceInfo.description = concat(cpu.name.empty() ? cpu.arch : cpu.name, ", ", cpu.cores, " processors");
     deviceInfo.memoryBytes =
@@ -46,22 +44,6 @@ public:
   Result<std::shared_ptr<const DeviceImage>> load(std::span<const std::byte> bytes) override {
     TESSERA_ASSIGN(std::shared_ptr<const DeviceImage> image, Image::load(bytes));
     return image;
-  }
-
-  Result<void *> allocate(size_t bytes) override {
-    void *memory = bytes > SIZE_MAX - 64 ? nullptr : std::aligned_alloc(64, (bytes + 63) / 64 * 64);
-    if (!memory)
-      return fail(StatusCode::OutOfMemory, name(), ": out of memory: asked ", formatBytes(bytes));
-    return memory;
-  }
-  void release(void *memory, size_t) override { std::free(memory); }
-  Status copyIn(void *to, size_t offset, const void *host, size_t bytes) override {
-    std::memcpy(static_cast<char *>(to) + offset, host, bytes);
-    return Status();
-  }
-  Status copyOut(void *host, const void *from, size_t offset, size_t bytes) override {
-    std::memcpy(host, static_cast<const char *>(from) + offset, bytes);
-    return Status();
   }
 
   Status launch(std::span<const KernelLaunch> steps, unsigned threads) override {

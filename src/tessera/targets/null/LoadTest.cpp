@@ -4,19 +4,19 @@
 // without one is told. The device here shares nothing with the host but its process: its
 // code is text, and its handles are no functions.
 #include "tessera/runtime/Testing.h"
+#include "tessera/runtime/device/HeapDevice.h"
 #include "tessera/targets/null/Device.h"
 
 #include <algorithm>
-#include <cstring>
 
 using namespace tessera;
 using namespace tessera::testing;
 
 namespace {
 /// Code is a line for each kernel, "NAME ADDEND": out[i] = in[i] + ADDEND.
-class LineDevice final : public Device {
+class LineDevice final : public HeapDevice {
 public:
-  LineDevice() : Device("line", 0) {
+  LineDevice() : HeapDevice("line", 0) {
     deviceInfo.isPretend = true;
     deviceInfo.description = "for tests: adds";
   }
@@ -44,16 +44,6 @@ public:
       image->kernels[name] = {addend};
     }
     return std::shared_ptr<const DeviceImage>(std::move(image));
-  }
-  Result<void *> allocate(size_t bytes) override { return std::malloc(bytes); }
-  void release(void *memory, size_t) override { std::free(memory); }
-  Status copyIn(void *to, size_t offset, const void *host, size_t bytes) override {
-    std::memcpy(static_cast<char *>(to) + offset, host, bytes);
-    return Status();
-  }
-  Status copyOut(void *host, const void *from, size_t offset, size_t bytes) override {
-    std::memcpy(host, static_cast<const char *>(from) + offset, bytes);
-    return Status();
   }
   Status launch(std::span<const KernelLaunch> steps, unsigned) override {
     for (const KernelLaunch &step : steps) {
