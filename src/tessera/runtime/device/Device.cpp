@@ -48,6 +48,11 @@ EventRef Device::copyOutAsync(void *host, const void *from, size_t offset, size_
   return Event::finished(copyOut(host, from, offset, bytes));
 }
 
+EventRef Device::copyPeerAsync(void *to, size_t offset, Device &other, const void *from, size_t fromOffset,
+                               size_t bytes) {
+  return Event::finished(copyPeer(to, offset, other, from, fromOffset, bytes));
+}
+
 std::string Device::lossReason() const {
   std::lock_guard<std::mutex> lock(healthMutex);
   return reason;

@@ -151,6 +151,10 @@ public:
   virtual Status copyPeer(void *to, size_t offset, Device &other, const void *from, size_t fromOffset,
                           size_t bytes);
 
+  /// The same without waiting, as copyInAsync.
+  virtual EventRef copyPeerAsync(void *to, size_t offset, Device &other, const void *from, size_t fromOffset,
+                                 size_t bytes);
+
   /// Makes copies from and to this memory of the host fast; false when the device has no use for that. Memory
   /// is offered before it travels for the first time, and taken back before it is freed.
   virtual bool pinHost(void *memory, size_t bytes) { return false; }

@@ -20,6 +20,8 @@ Status DeviceLaunch::makeRoot(int32_t root) {
     return slot ? Status() : fail(StatusCode::OutOfMemory, "cannot wrap constant ", root);
   }
   TESSERA_ASSIGN(std::vector<int64_t> shape, exprs.shape(info));
+  if (info.kind == ValueKind::State)
+    return startState(root, std::move(shape));
   int32_t output = plan.outputOfRoot[static_cast<size_t>(root)];
   if (output >= 0 && outputs[static_cast<size_t>(output)]) {
     auto bytes = checkedByteSize(info.type, shape);
@@ -33,15 +35,31 @@ Status DeviceLaunch::makeRoot(int32_t root) {
     TESSERA_ASSIGN(std::byte * cells, slot->hostWrite());
     std::memset(cells, 0, slot->bytes());
   }
-  if (info.kind == ValueKind::State) {
-    TESSERA_TRY(makeRoot(value(info.init).root));
-    auto to = slot->hostWrite();
-    auto from = rootOf(info.init)->hostRead();
-    if (!to.ok() || !from.ok())
-      return to.ok() ? from.status() : to.status();
-    std::memcpy(*to, *from, slot->bytes());
-  }
   return Status();
+}
+
+Status DeviceLaunch::startState(int32_t root, std::vector<int64_t> shape) {
+  const int32_t init = value(root).init;
+  TESSERA_TRY(makeRoot(value(init).root));
+  TESSERA_ASSIGN(BufferRef state, Buffer::create(value(root).type, std::move(shape)));
+  if (state->bytes() > rootOf(init)->bytes())
+    return fail(StatusCode::InvalidArgument, "value ", root, ": state of ", state->bytes(),
+                " bytes, but it starts from ", rootOf(init)->bytes());
+  // Who reads the one will read the other.
+  TESSERA_TRY(state->assign(*rootOf(init), /*near=*/true));
+  roots[static_cast<size_t>(root)] = std::move(state);
+  return Status();
+}
+
+// A stream keeps its states from item to item.
+Status DeviceLaunch::checkState(int32_t root) {
+  TESSERA_ASSIGN(std::vector<int64_t> shape, exprs.shape(value(root)));
+  const uint64_t kept = rootOf(root)->bytes();
+  auto bytes = checkedByteSize(value(root).type, shape);
+  if (bytes && static_cast<uint64_t>(*bytes) == kept)
+    return Status();
+  return fail(StatusCode::InvalidArgument, "this item's state has ", bytes ? *bytes : -1,
+              " bytes, but the stream began with ", kept, "; open another stream for other shapes");
 }
 
 Status DeviceLaunch::enterSegment(int32_t index) {
@@ -85,7 +103,7 @@ Status DeviceLaunch::enterSegment(int32_t index) {
                     "' shares memory with input '", plan.inputs[in].name, "'; use another buffer");
   }
   for (int32_t s : plan.states)
-    TESSERA_TRY(makeRoot(s));
+    TESSERA_TRY(rootOf(s) ? checkState(s) : makeRoot(s));
   for (const Node &node : plan.nodes)
     if (node.segment == index)
       for (const std::vector<int32_t> *list : {&node.reads, &node.writes})
@@ -164,31 +182,42 @@ Status DeviceLaunch::run() {
       return failure;
     TESSERA_TRY(checkFaults(s));
   }
-  for (size_t i = 0; i < states.size(); ++i) {
-    states[i] = roots[static_cast<size_t>(plan.states[i])];
-    BufferRef &next = rootOf(value(plan.states[i]).next);
-    if (next == states[i])
-      continue;
-    auto from = next->hostRead();
-    auto to = states[i]->hostWrite();
-    if (!from.ok() || !to.ok())
-      return from.ok() ? to.status() : from.status();
-    std::memcpy(*to, *from, states[i]->bytes());
-  }
+  return handOver();
+}
+
+// States take the content of their `next`, all at once, and outputs that are no memory of their own theirs.
+Status DeviceLaunch::handOver() {
+  std::vector<BufferRef> after(states.size());
+  for (size_t i = 0; i < states.size(); ++i)
+    TESSERA_TRY(nextOf(i, after[i]));
   for (size_t i = 0; i < outputs.size(); ++i) {
     int32_t v = plan.outputs[i].value;
     TESSERA_TRY(makeRoot(value(v).root));
-    BufferRef &root = rootOf(v);
-    if (root.get() == outputs[i].get())
-      continue;
-    auto from = root->hostRead();
-    auto to = outputs[i]->hostWrite();
-    if (!from.ok() || !to.ok())
-      return (from.ok() ? to.status() : from.status())
-          .withContext(concat("output '", plan.outputs[i].name, "'"));
-    std::memmove(*to, *from, outputs[i]->bytes());
+    if (BufferRef &root = rootOf(v); root.get() != outputs[i].get())
+      TESSERA_TRY(outputs[i]->assign(*root).withContext(concat("output '", plan.outputs[i].name, "'")));
   }
+  std::ranges::move(after, states.begin());
   return Status();
+}
+
+// The buffer of a state in the next launch. A temporary that only this state asks for is taken as it is,
+// wherever its content is.
+Status DeviceLaunch::nextOf(size_t i, BufferRef &after) {
+  const int32_t root = value(value(plan.states[i]).next).root;
+  BufferRef &now = roots[static_cast<size_t>(plan.states[i])], &next = roots[static_cast<size_t>(root)];
+  if (next->bytes() != now->bytes())
+    return fail(StatusCode::InvalidArgument, "a state of ", now->describe(), " gets ", next->describe(),
+                "; expected the same shape");
+  const auto wanted =
+      std::ranges::count_if(plan.states, [&](int32_t s) { return value(value(s).next).root == root; });
+  const bool mine = value(root).kind == ValueKind::Temp && wanted == 1 &&
+                    plan.outputOfRoot[static_cast<size_t>(root)] < 0 && next->shape() == now->shape();
+  if (next == now || mine) {
+    after = next;
+    return Status();
+  }
+  TESSERA_ASSIGN(after, Buffer::create(now->type(), now->shape()));
+  return after->assign(*next, /*near=*/true);
 }
 
 } // namespace tessera

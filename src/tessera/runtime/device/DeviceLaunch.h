@@ -88,6 +88,10 @@ private:
 
   Status enterSegment(int32_t segment);
   Status makeRoot(int32_t root);
+  Status startState(int32_t root, std::vector<int64_t> shape);
+  Status checkState(int32_t root);
+  Status handOver();
+  Status nextOf(size_t state, BufferRef &after);
   Status checkFaults(int32_t index);
   void submit(int32_t node);
   void submitTo(int32_t node, Choice choice);

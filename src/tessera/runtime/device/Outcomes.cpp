@@ -23,6 +23,10 @@ std::string DeviceLaunch::describe(int32_t root) const {
       if (value(port.value).root == root)
         return concat(ports == &plan.inputs ? "input '" : "output '", port.name, "'");
   for (const Node &node : plan.nodes)
+    for (int32_t v : node.reads)
+      if (value(root).kind == ValueKind::State && value(v).root == root)
+        return concat("the state that node '", node.name, "' reads");
+  for (const Node &node : plan.nodes)
     for (int32_t v : node.writes)
       if (value(v).root == root)
         return concat("the result of node '", node.name, "'");

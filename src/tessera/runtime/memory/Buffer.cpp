@@ -401,9 +401,10 @@ Status Buffer::transfer(Lock &lock, Copy *to, ByteRange range, bool &again) {
     part.event = part.source->copyOutAsync(memory + part.range.begin, part.from.data(), part.range.begin,
                                            part.range.size());
   for (Part &part : peers)
-    note(part, *part.source,
-         to->device->judge(to->device->copyPeer(target.data(), part.range.begin, *part.source,
-                                                part.from.data(), part.range.begin, part.range.size())));
+    part.event = to->device->copyPeerAsync(target.data(), part.range.begin, *part.source, part.from.data(),
+                                           part.range.begin, part.range.size());
+  for (Part &part : peers)
+    note(part, *part.source, settle(*to->device, part.event));
   std::vector<ByteRange> arrived;
   for (Part &part : outs) {
     note(part, *part.source, settle(*part.source, part.event));
@@ -582,9 +583,10 @@ Status Buffer::protectContent(Lock &lock, Copy &copy) {
     DeviceUse from(copy.memory);
     lock.unlock();
     auto fresh = takeMemory(device, /*ahead=*/true);
-    Status status = fresh.ok()
-                        ? device.judge(device.copyPeer((*fresh)->data(), 0, device, from.data(), 0, byteSize))
-                        : fresh.status();
+    Status status =
+        fresh.ok()
+            ? settle(device, device.copyPeerAsync((*fresh)->data(), 0, device, from.data(), 0, byteSize))
+            : fresh.status();
     lock.lock();
     if (status.ok()) {
       copy.backup = std::exchange(copy.memory, fresh.take());
@@ -609,6 +611,39 @@ Result<DeviceUse> Buffer::deviceUpdate(Device &device, bool protect) {
   if (protect && !elsewhere && !copy.backup)
     TESSERA_TRY(protectContent(lock, copy));
   return use(copy);
+}
+
+// A device that has all of the content and can copy it itself; null where the host is to do it.
+Device *Buffer::holder(bool near) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!far || (!near && hostValid.contains(whole())))
+    return nullptr;
+  for (Copy &copy : copies())
+    if (!copy.device->lost() && copy.memory && copy.valid.contains(whole()) &&
+        copy.device->canCopyFrom(*copy.device))
+      return copy.device;
+  return nullptr;
+}
+
+Status Buffer::assign(Buffer &from, bool near) {
+  TESSERA_CHECK(byteSize <= from.byteSize) << "a buffer takes more than there is";
+  if (this == &from || !byteSize)
+    return Status();
+  if (Device *device = from.holder(near)) {
+    auto source = from.deviceRead(*device);
+    auto target = source.ok() ? deviceWrite(*device) : Result<DeviceUse>(source.status());
+    if (target.ok()) {
+      Status status =
+          settle(*device, device->copyPeerAsync(target->data(), 0, *device, source->data(), 0, byteSize));
+      status.ok() ? commit(*device) : abandon(*device, /*begun=*/true);
+      if (status.ok())
+        return status;
+    }
+  }
+  TESSERA_ASSIGN(std::byte * source, from.hostRead({0, byteSize}));
+  TESSERA_ASSIGN(std::byte * target, hostWrite());
+  std::memmove(target, source, byteSize);
+  return Status();
 }
 
 void Buffer::commit(Device &device) {

@@ -76,6 +76,10 @@ public:
   /// The node failed: others are as before, and the device's copy is worth nothing when the node had `begun`.
   void abandon(Device &device, bool begun);
 
+  /// Takes over the content of `from`, or its first part, without a detour: a device that has it copies it,
+  /// unless the host has it too and is not told to leave it `near` the device.
+  Status assign(Buffer &from, bool near = false);
+
   /// A node that waits for its turn wants the device's copy, or no longer. Such copies make room last.
   void want(Device &device);
   void unwant(Device &device);
@@ -110,6 +114,7 @@ private:
   Status transfer(Lock &lock, Copy *to, ByteRange range, bool &again);
   Status writeBack(Device &device, bool &left);
   void pin(Copy &copy);
+  Device *holder(bool near);
   static Result<DeviceUse> use(const Copy &copy);
   void awaitTurn(Lock &lock);
   void dropLost();

@@ -166,6 +166,11 @@ Status NullDevice::copyPeer(void *to, size_t offset, Device &other, const void *
   std::lock_guard<std::mutex> lock(mutex);
   if (!spoiled.empty())
     return lostNow(*this, spoiled);
+  if (failingPeerCopies > 0) {
+    --failingPeerCopies;
+    ++count.failures;
+    return fail(StatusCode::DeviceFailed, name(), ": copy within the device failed on demand");
+  }
   std::memcpy(static_cast<std::byte *>(to) + offset, static_cast<const std::byte *>(from) + fromOffset,
               bytes);
   ++count.copiesPeer;
@@ -422,6 +427,11 @@ void NullDevice::failLaunches(const std::string &node, int times) {
 void NullDevice::failCopies(int times) {
   std::lock_guard<std::mutex> lock(mutex);
   failingCopies = times;
+}
+
+void NullDevice::failPeerCopies(int times) {
+  std::lock_guard<std::mutex> lock(mutex);
+  failingPeerCopies = times;
 }
 
 void NullDevice::setDelays(unsigned launchMicroseconds, unsigned copyMicroseconds) {

@@ -64,6 +64,8 @@ public:
   void failLaunches(const std::string &node, int times);
   /// The next `times` copies in either direction fail.
   void failCopies(int times);
+  /// The same for copies within the device.
+  void failPeerCopies(int times);
   /// The next launch of `node` ("" is any), or the next copy "in" or "out", loses the device after half of
   /// its work: it and all that comes after it fail with DeviceLost.
   void loseAtLaunch(const std::string &node);
@@ -126,7 +128,7 @@ private:
   NullCounts count;
   std::map<const std::byte *, size_t> blocks;
   std::map<std::string, int> failing;
-  int failingCopies = 0;
+  int failingCopies = 0, failingPeerCopies = 0;
   std::optional<std::string> losingNode, losingCopy, hangingNode, hangingCopy;
   std::string spoiled; ///< Why nothing works any more.
   std::map<void *, size_t> pinned;
