@@ -31,7 +31,7 @@ struct ExplainOptions {
 
 struct Row {
   std::string node, device, kernels, grid, layout, note, loc;
-  double hint = 0;
+  double hint = 0, expected = 0;    // Microseconds: of the node, and of this version when it was installed.
   double flops = 0, bytes = 0;      // Of one run, when known.
   std::string flopsText, bytesText; // The same in words, or as formulas over the inputs' extents.
   uint64_t ns = 0;                  // In the launch that was measured.
@@ -131,6 +131,15 @@ static void addWork(const ProgramPlan &plan, const Version &version, const ExprV
     text = formatCount(sum);
 }
 
+// Microseconds that the installer expected; 0 where it said nothing, or where open extents decide it.
+static double expectedTime(const Version &version, const ExprValues *values) {
+  if (!version.expected)
+    return 0;
+  const Expected &e = *version.expected;
+  const int64_t times = e.times < 0 ? 1 : values ? values->getOr(e.times, -1) : -1;
+  return times < 0 ? 0 : e.launch + e.work * static_cast<double>(times);
+}
+
 static std::vector<Row> describe(const ProgramPlan &plan, std::span<const int32_t> versions) {
   std::vector<Row> rows;
   ExprValues values;
@@ -145,6 +154,7 @@ static std::vector<Row> describe(const ProgramPlan &plan, std::span<const int32_
     row.loc = node.loc;
     row.layout = node.layout;
     row.hint = node.cost;
+    row.expected = expectedTime(version, fixed);
     for (const Step &step : version.steps) {
       row.kernels += concat(row.kernels.empty() ? "" : step.chain ? " ~ " : " ; ", step.kernel);
       std::string grid = gridText(plan, step);
@@ -248,6 +258,25 @@ static void printScripts(const ModuleMeta &meta, const std::string &program) {
     std::printf("this file stores no schedule scripts for '%s'\n", program.c_str());
 }
 
+// For the shapes of these inputs, and the version that a device of the row ran.
+static void addExpected(const Program &program, std::span<Buffer *const> inputs, std::vector<Row> &rows) {
+  const ProgramPlan &plan = program.plan();
+  std::vector<std::span<const int64_t>> dims(plan.values.size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    dims[static_cast<size_t>(plan.inputs[i].value)] = inputs[i]->shape();
+  ExprValues values;
+  if (plan.loads.empty())
+    values.evaluate(plan, 0, dims, {});
+  for (size_t n = 0; n < rows.size(); ++n) {
+    Device *device = findDevice(rows[n].device);
+    for (const Version &version : plan.nodes[n].versions)
+      if (device && device->runs(version.target)) {
+        rows[n].expected = expectedTime(version, plan.loads.empty() ? &values : nullptr);
+        break;
+      }
+  }
+}
+
 // The fastest of all launches: its nodes' times add up to what it took, but for the runtime's own.
 static Status measure(ExplainOptions &options, std::vector<Row> &rows, Measured &measured) {
   TESSERA_ASSIGN(std::shared_ptr<Program> program, options.open.open(/*profile=*/true));
@@ -278,6 +307,7 @@ static Status measure(ExplainOptions &options, std::vector<Row> &rows, Measured 
     rows[n].flopsText = rows[n].flops > 0 ? formatCount(rows[n].flops) : "";
     rows[n].bytesText = rows[n].bytes > 0 ? formatCount(rows[n].bytes) : "";
   }
+  addExpected(*program, raw, rows);
   measured.launches = options.repeat;
   measured.arenaBytes = program->arenaBytes();
   measured.threads = program->threads();
@@ -363,10 +393,9 @@ static void printTable(const std::vector<Row> &rows, const Measured *measured) {
   auto any = [&](auto known) { return std::any_of(rows.begin(), rows.end(), known); };
   const bool flops = any([](const Row &r) { return !r.flopsText.empty(); });
   const bool bytes = any([](const Row &r) { return !r.bytesText.empty(); });
-  std::vector<std::vector<std::string>> table = {{"node", "device", "grid", "kernels", "cost"}};
+  std::vector<std::vector<std::string>> table = {{"node", "device", "grid", "kernels"}};
   for (const Row &r : rows)
-    table.push_back({shorten(r.node), r.device, shorten(r.grid), shorten(r.kernels),
-                     r.hint > 0 ? formatNanoseconds(r.hint * 1e3) : "-"});
+    table.push_back({shorten(r.node), r.device, shorten(r.grid), shorten(r.kernels)});
   auto column = [&](bool wanted, const char *name, auto text) {
     if (!wanted)
       return;
@@ -378,8 +407,12 @@ static void printTable(const std::vector<Row> &rows, const Measured *measured) {
     return amount > 0 && r.ns ? formatFixed(amount / static_cast<double>(r.ns), 2) : "-";
   };
   auto orDash = [](const std::string &text) { return text.empty() ? std::string("-") : shorten(text); };
+  auto time = [](double us) { return us > 0 ? formatNanoseconds(us * 1e3) : std::string("-"); };
+  column(any([](const Row &r) { return r.hint > 0; }), "cost", [&](const Row &r) { return time(r.hint); });
   column(flops, "flops", [&](const Row &r) { return orDash(r.flopsText); });
   column(bytes, "bytes", [&](const Row &r) { return orDash(r.bytesText); });
+  column(any([](const Row &r) { return r.expected > 0; }), "expected",
+         [&](const Row &r) { return time(r.expected); });
   column(measured, "measured",
          [](const Row &r) { return r.ns ? formatNanoseconds(static_cast<double>(r.ns)) : "-"; });
   column(measured, "of launch", [&](const Row &r) {
@@ -432,6 +465,8 @@ static Status explainProgram(ExplainOptions &options, const Module &module, cons
                     ", \"device\": ", quoteJson(r.device), ", \"kernels\": ", quoteJson(r.kernels),
                     ", \"grid\": ", quoteJson(r.grid), ", \"note\": ", quoteJson(r.note),
                     ", \"cost_us\": ", r.hint);
+      if (r.expected > 0)
+        out += concat(", \"expected_us\": ", r.expected);
       if (r.flops > 0)
         out += concat(", \"flops\": ", static_cast<int64_t>(r.flops));
       if (r.bytes > 0)

@@ -20,6 +20,14 @@ void DeviceLaunch::work(int32_t n, int32_t version, double &flops, double &bytes
     flops = bytes = -1;
 }
 
+// What the installer expected, in nanoseconds for the shapes of this launch; negative when it said nothing.
+double DeviceLaunch::expected(const Version &version) const {
+  if (!version.expected)
+    return -1;
+  const double times = static_cast<double>(exprs.getOr(version.expected->times, 1));
+  return 1e3 * (version.expected->launch + version.expected->work * std::max(times, 0.0));
+}
+
 bool DeviceLaunch::hasCpuVersion(int32_t n, int32_t &version) const {
   const Node &node = plan.nodes[static_cast<size_t>(n)];
   for (size_t v = 0; v < node.versions.size(); ++v)
@@ -41,12 +49,16 @@ DeviceLaunch::Choice DeviceLaunch::choose(int32_t n) {
         continue;
       double flops, bytes;
       work(n, static_cast<int32_t>(v), flops, bytes);
-      Choice choice{device, static_cast<int32_t>(v),
-                    scheduler.cost(n, static_cast<int32_t>(v), *device, flops, bytes)};
+      Choice choice{
+          device, static_cast<int32_t>(v),
+          scheduler.cost(n, static_cast<int32_t>(v), *device, flops, bytes, expected(node.versions[v]))};
       if (program.options().policy == Policy::Static)
         return choice;
       double moved = 0, copies = 0;
-      for (int32_t r : node.reads) {
+      for (int32_t r : node.versions[v].reads) {
+        // A constant travels once in the life of a program: it says nothing about this launch.
+        if (value(value(r).root).kind == ValueKind::Const)
+          continue;
         size_t bytesMoved = rootOf(r)->bytesToMove(*device);
         moved += static_cast<double>(bytesMoved);
         copies += bytesMoved != 0;
@@ -62,7 +74,9 @@ DeviceLaunch::Choice DeviceLaunch::choose(int32_t n) {
         DeviceQueues &queues = DeviceQueues::of(*device);
         std::lock_guard<std::mutex> lock(queues.mutex);
         double copyNs = 1e9 * (copies * info.copyLatency + moved / info.copyBytesPerSecond);
-        score = std::max(queues.busyUntil, now + copyNs) + choice.cost;
+        // What was expected of work that is done says nothing.
+        const double free = queues.inFlight ? queues.busyUntil : now;
+        score = std::max(free, now + copyNs) + choice.cost;
       }
       if (!best.device || score < bestScore) {
         best = choice;

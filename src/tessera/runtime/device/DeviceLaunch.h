@@ -48,7 +48,8 @@ private:
     /// says what becomes of the node.
     enum State : uint8_t { Queued, Busy, Launched, Over };
     Attempt(const Node &part, int32_t node, Choice choice)
-        : choice(choice), nodes{node}, versions{choice.version}, reads(part.reads), writes(part.writes) {}
+        : choice(choice), nodes{node}, versions{choice.version},
+          reads(part.versions[static_cast<size_t>(choice.version)].reads), writes(part.writes) {}
     explicit Attempt(Choice choice) : choice(choice) {}
     const Choice choice;
     std::vector<int32_t> nodes, versions;     ///< More than one only of a whole segment.
@@ -119,6 +120,7 @@ private:
   std::string describe(int32_t root) const;
   Status lostContent(const Device &device, int32_t root, Status status) const;
   void work(int32_t node, int32_t version, double &flops, double &bytes) const;
+  double expected(const Version &version) const;
   bool hasCpuVersion(int32_t node, int32_t &version) const;
 
   Scheduler &scheduler;

@@ -15,13 +15,16 @@ Scheduler::Scheduler(Program &program) : program(program), rank(program.plan().n
       rank[n] = std::max(rank[n], rank[static_cast<size_t>(successor)] + 1);
 }
 
-double Scheduler::cost(int32_t node, int32_t version, Device &device, double flops, double bytes) {
+double Scheduler::cost(int32_t node, int32_t version, Device &device, double flops, double bytes,
+                       double expected) {
   {
     std::lock_guard<std::mutex> lock(mutex);
     auto it = measured.find({node, version, &device, flops + bytes});
     if (it != measured.end())
       return it->second;
   }
+  if (expected >= 0)
+    return expected;
   const DeviceInfo &info = device.info();
   if (flops >= 0 || bytes >= 0)
     return 1e9 * (info.launchLatency + std::max(std::max(flops, 0.0) / info.flopsPerSecond,

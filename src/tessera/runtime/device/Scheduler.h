@@ -30,8 +30,9 @@ public:
 
 private:
   friend class DeviceLaunch;
-  /// Nanoseconds of a node's version on a device: measured for this amount of work, or estimated.
-  double cost(int32_t node, int32_t version, Device &device, double flops, double bytes);
+  /// Nanoseconds of a node's version on a device: measured for this amount of work, else what the installer
+  /// `expected`, where that is not negative, else an estimate by the device's figures.
+  double cost(int32_t node, int32_t version, Device &device, double flops, double bytes, double expected);
   void learn(int32_t node, int32_t version, Device &device, double flops, double bytes, double ns);
   BufferRef constantBuffer(int32_t value);
 

@@ -37,7 +37,7 @@ DeviceLaunch::AttemptRef DeviceLaunch::wholeSegment() {
     attempt->nodes.push_back(n);
     attempt->versions.push_back(choice.version);
     attempt->key.push_back(choice.version);
-    for (int32_t v : node.reads)
+    for (int32_t v : node.versions[static_cast<size_t>(choice.version)].reads)
       if (!written[static_cast<size_t>(value(v).root)])
         attempt->allReads.push_back(v);
     for (int32_t v : node.writes) {

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -89,11 +90,19 @@ struct Step {
   KernelFunction function = nullptr; ///< Resolved by Module for machine code of the host.
 };
 
+/// What a run is expected to take in microseconds: `launch + work * times`.
+struct Expected {
+  double launch = 0, work = 0;
+  int32_t times = -1; ///< Expr: how often the work is done; -1: once.
+};
+
 struct Version {
   std::string target;
   std::vector<Step> steps;
   std::vector<int32_t> temps;
   std::string note;
+  std::optional<Expected> expected;
+  std::vector<int32_t> reads; ///< Derived: the node's, without constants that none of the steps takes.
 };
 
 /// Two exprs that must be equal: of a node when it starts, of a program (what its views need) as soon as both

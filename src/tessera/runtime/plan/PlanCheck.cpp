@@ -116,6 +116,26 @@ static bool isFaults(const ProgramPlan &program, const Step &step) {
   return extent.op == ExprOp::Const && extent.constant == 2 * static_cast<int64_t>(step.sites.size());
 }
 
+// Each target has a form of its own of some nodes, with constants of its own, and the node reads all of them.
+static void findReads(ProgramPlan &program) {
+  std::vector<uint32_t> taken(program.values.size(), 0);
+  uint32_t stamp = 0;
+  auto root = [&](int32_t value) {
+    return static_cast<size_t>(program.values[static_cast<size_t>(value)].root);
+  };
+  for (Node &node : program.nodes)
+    for (Version &version : node.versions) {
+      ++stamp;
+      for (const Step &step : version.steps)
+        for (const StepArg &arg : step.args)
+          if (arg.isValue)
+            taken[root(arg.index)] = stamp;
+      for (int32_t v : node.reads)
+        if (program.values[root(v)].kind != ValueKind::Const || taken[root(v)] == stamp)
+          version.reads.push_back(v);
+    }
+}
+
 static Status checkNodes(ProgramPlan &program) {
   std::vector<uint32_t> mark(program.values.size(), 0);
   uint32_t stamp = 0;
@@ -366,6 +386,7 @@ Status checkProgram(ProgramPlan &program, uint64_t constBytes) {
   TESSERA_TRY(checkExprs(program));
   TESSERA_TRY(checkPorts(program));
   TESSERA_TRY(checkNodes(program));
+  findReads(program);
   findDependences(program);
   return Segments(program).run();
 }

@@ -346,6 +346,25 @@ static std::vector<ExtentCheck> readChecks(Reader &reader, const Json &json, con
   return checks;
 }
 
+static std::optional<Expected> readExpected(Reader &reader, const Json &json, const ProgramPlan &program) {
+  const Json *list = reader.field(json, "expected", false);
+  if (!list)
+    return std::nullopt;
+  auto isTime = [](const Json &item) {
+    return item.is_number() && item.get<double>() >= 0 && std::isfinite(item.get<double>());
+  };
+  if (!list->is_array() || list->size() < 2 || list->size() > 3 || !isTime((*list)[0]) ||
+      !isTime((*list)[1])) {
+    reader.error(
+        "field 'expected': expected [microseconds, microseconds] or [microseconds, microseconds, expr]");
+    return std::nullopt;
+  }
+  Expected expected{(*list)[0].get<double>(), (*list)[1].get<double>(), -1};
+  if (list->size() == 3)
+    expected.times = reader.index((*list)[2], "expected (an expr)", program.exprs.size());
+  return expected;
+}
+
 static Node readNode(Reader &reader, const Json &json, const ProgramPlan &program, size_t position) {
   Node node;
   if (!json.is_object()) {
@@ -386,6 +405,7 @@ static Node readNode(Reader &reader, const Json &json, const ProgramPlan &progra
     Version version;
     version.target = reader.text(item, "target");
     version.note = reader.text(item, "note", false);
+    version.expected = readExpected(reader, item, program);
     version.temps = reader.indices(item, "temps", program.values.size(), false);
     std::string nodeWhere = reader.where;
     if (const Json *steps = reader.array(item, "steps"))

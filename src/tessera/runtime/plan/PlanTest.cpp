@@ -143,6 +143,12 @@ TEST(Plan, Nodes) {
               "node 'n0': version 0: the first step cannot be a chain");
   expectError([](Json &p) { p["inputs"][0]["unsigned"] = 1; },
               "inputs: 'unsigned' of 'x': expected true or false");
+  for (Json wrong : {Json(1), Json({1}), Json({-1, 0}), Json({"a", 0}), Json({1, 2, 0, 0})})
+    expectError([&](Json &p) { p["nodes"][0]["versions"][0]["expected"] = wrong; },
+                "node 'n0': field 'expected': expected [microseconds, microseconds] or [microseconds, "
+                "microseconds, expr]");
+  expectError([](Json &p) { p["nodes"][0]["versions"][0]["expected"] = {1, 2, 9}; },
+              "node 'n0': expected (an expr): expected a number from 0 to 1, but got 9");
   expectError([](Json &p) { p["nodes"][0]["versions"][0]["temps"] = {0}; },
               "node 'n0': temps must be values of kind temp, but value 0 is not");
   expectError([](Json &p) { p["nodes"][0]["versions"][0]["temps"] = {1}; },

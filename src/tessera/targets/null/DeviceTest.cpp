@@ -193,6 +193,31 @@ TEST_F(NullTest, Pattern07_ConstantsMoveOnceForAllLaunches) {
   expectCopies(null, 2, 1); // The constant and the input, once each.
 }
 
+// Each target has its form of a node, with constants of its own: what the others' want stays where it is.
+TEST_F(NullTest, ConstantsOfOtherVersionsStayAtHome) {
+  PlanBuilder b;
+  int x = b.input("x", {2}), n = b.constant(2), out = b.temp({n});
+  auto constant = [&](int offset) {
+    return b.value({{"kind", "const"}, {"type", "f32"}, {"shape", {n}}, {"offset", offset}, {"bytes", 8}});
+  };
+  int mine = constant(0), theirs = constant(64);
+  auto version = [&](const char *target, int c) {
+    return b.version(target, Json::array({b.step("k_add", {{"value", x}, {"value", c}, {"value", out}}, n)}));
+  };
+  b.node("n", {x, mine, theirs}, {out}, Json::array({version("null", mine), version("cpu", theirs)}));
+  b.output("out", out);
+  float numbers[32] = {10, 20};
+  numbers[16] = 100, numbers[17] = 200;
+  const std::string bytes(reinterpret_cast<char *>(numbers), 128);
+  auto program = openProgram(b, on({"null", "cpu"}), bytes);
+  ASSERT_TRUE(program);
+  EXPECT_EQ(content(*launch(*program, {floats({1, 2})})[0]), (std::vector<float>{11, 22}));
+  expectCopies(null, 2, 1);
+  EXPECT_EQ(null.counts().bytesIn, 16u);
+  EXPECT_EQ(content(*launch(*openProgram(b, on({"cpu"}), bytes), {floats({1, 2})})[0]),
+            (std::vector<float>{101, 202}));
+}
+
 TEST_F(NullTest, Pattern08_TwoDevicesShareThroughTheHostOnce) {
   auto buffer = Buffer::create(ElementType::F32, {4}).take();
   ASSERT_TRUE(buffer->deviceWrite(null).ok());
@@ -362,6 +387,33 @@ TEST_F(NullTest, PoliciesChooseDevices) {
   null.mutableInfo().joulesPerFlop = 1;
   EXPECT_EQ(run(Policy::Energy), 0u);
   null.mutableInfo() = saved;
+}
+
+// What the installer expected comes before estimates of the runtime, and what was measured before both.
+TEST_F(NullTest, ExpectedTimesAreWhereThePolicyBegins) {
+  auto chosen = [&](Json cpuExpects, Json nullExpects, int launches = 1, unsigned delay = 0) {
+    reset();
+    null.setDelays(delay, 0);
+    PlanBuilder b;
+    int x = b.input("x", {-1}), n = b.dim(x, 0), out = b.temp({n});
+    Json step = b.step("k_add1", {{"value", x}, {"value", out}}, n);
+    Json all = Json::array({b.version("cpu", Json::array({step})), b.version("null", Json::array({step}))});
+    all[0]["expected"] = cpuExpects, all[1]["expected"] = nullExpects;
+    b.node("n", {x}, {out}, all);
+    b.output("out", out);
+    auto program = openProgram(b, on({"cpu", "null"}, Policy::Eft));
+    auto input = floats(std::vector<float>(100, 1.0f));
+    for (int i = 0; i < launches; ++i)
+      EXPECT_EQ(content(*launch(*program, {input})[0])[99], 2);
+    return null.counts().launches;
+  };
+  EXPECT_EQ(chosen({1e6, 0}, {1, 0}), 1u);
+  EXPECT_EQ(chosen({1, 0}, {1e6, 0}), 0u);
+  // The work is done 100 times in this launch.
+  EXPECT_EQ(chosen({5e5, 0}, {1, 1e4, 0}), 0u);
+  EXPECT_EQ(chosen({5e5, 0}, {1, 1e3, 0}), 1u);
+  // The null device promises too much, and is found out.
+  EXPECT_EQ(chosen({5000, 0}, {1, 0}, 3, 20000), 1u);
 }
 
 TEST_F(NullTest, CopiesOverlapKernels) {

@@ -12,14 +12,14 @@ using namespace tessera;
 using namespace tessera::testing;
 
 namespace {
-NullDevice &freshDevice() {
+NullDevice &stateDevice() {
   static std::atomic<unsigned> next{700};
   return static_cast<NullDevice &>(addDevice(std::make_unique<NullDevice>(next++)));
 }
 
-std::string zeros() { return std::string(64, '\0'); }
+std::string noBytes() { return std::string(64, '\0'); }
 
-int zero(PlanBuilder &b, int n) {
+int zeroState(PlanBuilder &b, int n) {
   return b.value({{"kind", "const"}, {"type", "f32"}, {"shape", {n}}, {"offset", 0}, {"bytes", 64}});
 }
 
@@ -28,9 +28,9 @@ int stateOf(PlanBuilder &b, int n, int init, int next) {
 }
 
 // sum' = sum + x; out = sum' + 1, or sum' itself.
-PlanBuilder running(bool direct) {
+PlanBuilder runningSum(bool direct) {
   PlanBuilder b;
-  int x = b.input("x", {-1}), n = b.dim(x, 0), init = zero(b, n), next = b.temp({n}), out = b.temp({n});
+  int x = b.input("x", {-1}), n = b.dim(x, 0), init = zeroState(b, n), next = b.temp({n}), out = b.temp({n});
   int state = stateOf(b, n, init, next);
   b.simple("acc", "k_add", {x, state}, {next}, {{"value", x}, {"value", state}, {"value", next}}, n);
   b.simple("after", "k_add1", {next}, {out}, {{"value", next}, {"value", out}}, n);
@@ -38,14 +38,14 @@ PlanBuilder running(bool direct) {
   return b;
 }
 
-std::shared_ptr<Program> openOn(const PlanBuilder &b, const std::string &device) {
+std::shared_ptr<Program> openStates(const PlanBuilder &b, const std::string &device) {
   ProgramOptions options;
   options.threads = 1;
   options.devices = {device};
-  return openProgram(b, options, zeros());
+  return openProgram(b, options, noBytes());
 }
 
-Status step(Stream &stream, std::vector<float> x, std::vector<BufferRef> &out) {
+Status runItem(Stream &stream, std::vector<float> x, std::vector<BufferRef> &out) {
   BufferRef in[] = {floats(std::move(x))};
   for (BufferRef &each : out)
     each = nullptr;
@@ -57,14 +57,14 @@ Status step(Stream &stream, std::vector<float> x, std::vector<BufferRef> &out) {
 TEST(States, StayOnTheDevice) {
   for (bool direct : {false, true})
     for (unsigned lanes : {0u, 2u}) {
-      NullDevice &device = freshDevice();
+      NullDevice &device = stateDevice();
       device.setAsync(lanes);
-      auto program = openOn(running(direct), device.name());
+      auto program = openStates(runningSum(direct), device.name());
       ASSERT_TRUE(program);
       auto stream = Stream::open(program).take();
       std::vector<BufferRef> out(1);
       for (int i = 1; i <= 5; ++i)
-        ASSERT_TRUE(step(*stream, {1, 2}, out).ok());
+        ASSERT_TRUE(runItem(*stream, {1, 2}, out).ok());
       // Five inputs and what the state begins with went in; nothing came out.
       EXPECT_EQ(device.counts().copiesIn, 6u);
       EXPECT_EQ(device.counts().copiesOut, 0u);
@@ -77,8 +77,8 @@ TEST(States, StayOnTheDevice) {
 
 // Launches without a stream: what states begin with is there already.
 TEST(States, BeginOnTheDevice) {
-  NullDevice &device = freshDevice();
-  auto program = openOn(running(false), device.name());
+  NullDevice &device = stateDevice();
+  auto program = openStates(runningSum(false), device.name());
   ASSERT_TRUE(program);
   launch(*program, {floats({1, 2})});
   device.resetCounts();
@@ -93,7 +93,7 @@ TEST(States, BeginOnTheDevice) {
 TEST(States, ChangeAllAtOnce) {
   for (bool firstFollows : {false, true}) {
     PlanBuilder b;
-    int x = b.input("x", {-1}), n = b.dim(x, 0), init = zero(b, n), t = b.temp({n});
+    int x = b.input("x", {-1}), n = b.dim(x, 0), init = zeroState(b, n), t = b.temp({n});
     int a = stateOf(b, n, init, 0), c = stateOf(b, n, init, 0), out = b.temp({n});
     const int leads = firstFollows ? c : a, follows = firstFollows ? a : c;
     b.values[static_cast<size_t>(leads)]["next"] = t;
@@ -101,14 +101,14 @@ TEST(States, ChangeAllAtOnce) {
     b.simple("take", "k_add1", {x}, {t}, {{"value", x}, {"value", t}}, n);
     b.simple("old", "k_add1", {follows}, {out}, {{"value", follows}, {"value", out}}, n);
     b.output("out", out);
-    auto program = openOn(b, "null");
+    auto program = openStates(b, "null");
     ASSERT_TRUE(program);
     auto stream = Stream::open(program).take();
     std::vector<BufferRef> result(1);
     // What was pushed two items ago, and 1 for either node.
     const float expected[] = {1, 1, 12, 22, 32};
     for (int i = 0; i < 5; ++i) {
-      ASSERT_TRUE(step(*stream, {static_cast<float>(10 * (i + 1))}, result).ok());
+      ASSERT_TRUE(runItem(*stream, {static_cast<float>(10 * (i + 1))}, result).ok());
       EXPECT_EQ(content(*result[0]), std::vector<float>{expected[i]}) << firstFollows << i;
     }
   }
@@ -116,15 +116,15 @@ TEST(States, ChangeAllAtOnce) {
 
 // A second output of one memory, a state as an output, an input as an output.
 TEST(States, IndirectOutputsStayOnTheDevice) {
-  NullDevice &device = freshDevice();
+  NullDevice &device = stateDevice();
   PlanBuilder b;
-  int x = b.input("x", {-1}), n = b.dim(x, 0), init = zero(b, n), t = b.temp({n});
+  int x = b.input("x", {-1}), n = b.dim(x, 0), init = zeroState(b, n), t = b.temp({n});
   int state = stateOf(b, n, init, t), again = b.alias(t, {n});
   b.simple("acc", "k_add", {x, state}, {t}, {{"value", x}, {"value", state}, {"value", t}}, n);
   for (auto [name, v] :
        {std::pair("first", t), std::pair("again", again), std::pair("before", state), std::pair("same", x)})
     b.output(name, v);
-  auto program = openOn(b, device.name());
+  auto program = openStates(b, device.name());
   ASSERT_TRUE(program);
   auto x0 = floats({1, 2});
   auto out = launch(*program, {x0});
@@ -149,61 +149,61 @@ TEST(States, IndirectOutputsStayOnTheDevice) {
 // The state was nowhere else: this item and all that follow say so, and another stream begins anew.
 TEST(States, GoWithADeviceThatIsLost) {
   for (unsigned lanes : {0u, 1u}) {
-    NullDevice &device = freshDevice();
+    NullDevice &device = stateDevice();
     device.setAsync(lanes);
-    PlanBuilder b = running(false);
+    PlanBuilder b = runningSum(false);
     for (Json &node : b.nodes) {
       Json host = node["versions"][0], other = host;
       other["target"] = "null";
       node["versions"] = Json::array({other, host});
     }
-    auto program = openOn(b, device.name());
+    auto program = openStates(b, device.name());
     ASSERT_TRUE(program);
     auto stream = Stream::open(program).take();
     std::vector<BufferRef> out(1);
-    ASSERT_TRUE(step(*stream, {1, 2}, out).ok());
-    ASSERT_TRUE(step(*stream, {1, 2}, out).ok());
+    ASSERT_TRUE(runItem(*stream, {1, 2}, out).ok());
+    ASSERT_TRUE(runItem(*stream, {1, 2}, out).ok());
     EXPECT_EQ(content(*out[0]), (std::vector<float>{3, 5}));
     device.loseAtLaunch("acc");
     const std::string message =
         "node 'acc' cannot run: the state that node 'acc' reads: f32 of shape 2: the only valid copy was "
         "lost with device '";
     for (int i = 0; i < 2; ++i) {
-      Status status = step(*stream, {1, 2}, out);
+      Status status = runItem(*stream, {1, 2}, out);
       EXPECT_EQ(status.message(), concat(message, device.name(), "': ", device.lossReason()));
       EXPECT_EQ(status.code(), StatusCode::DeviceLost);
     }
     auto anew = Stream::open(program).take();
-    ASSERT_TRUE(step(*anew, {1, 2}, out).ok());
+    ASSERT_TRUE(runItem(*anew, {1, 2}, out).ok());
     EXPECT_EQ(content(*out[0]), (std::vector<float>{2, 3}));
   }
 }
 
 // What the host had seen of a state, it can go on with.
 TEST(States, SurviveWhereTheHostHasThemToo) {
-  NullDevice &device = freshDevice();
-  auto program = openOn(running(false), device.name());
+  NullDevice &device = stateDevice();
+  auto program = openStates(runningSum(false), device.name());
   ASSERT_TRUE(program);
   auto stream = Stream::open(program).take();
   std::vector<BufferRef> out(1);
   device.loseAtLaunch("acc"); // The state is still what it began with, on the host.
-  ASSERT_TRUE(step(*stream, {1, 2}, out).ok());
-  ASSERT_TRUE(step(*stream, {1, 2}, out).ok());
+  ASSERT_TRUE(runItem(*stream, {1, 2}, out).ok());
+  ASSERT_TRUE(runItem(*stream, {1, 2}, out).ok());
   EXPECT_EQ(content(*out[0]), (std::vector<float>{3, 5}));
   EXPECT_TRUE(device.lost());
 }
 
 TEST(States, KeepTheirShape) {
   for (const char *where : {"cpu", "null"}) {
-    auto program = openOn(running(false), where);
+    auto program = openStates(runningSum(false), where);
     ASSERT_TRUE(program);
     auto stream = Stream::open(program).take();
     std::vector<BufferRef> out(1);
-    ASSERT_TRUE(step(*stream, {1, 2}, out).ok());
-    EXPECT_EQ(step(*stream, {1, 2, 3}, out).message(),
+    ASSERT_TRUE(runItem(*stream, {1, 2}, out).ok());
+    EXPECT_EQ(runItem(*stream, {1, 2, 3}, out).message(),
               "this item's state has 12 bytes, but the stream began with 8; open another stream for other "
               "shapes");
-    ASSERT_TRUE(step(*stream, {1, 2}, out).ok());
+    ASSERT_TRUE(runItem(*stream, {1, 2}, out).ok());
     EXPECT_EQ(content(*out[0]), (std::vector<float>{3, 5}));
   }
 }
