@@ -26,8 +26,9 @@ void DeviceLaunch::enqueue(const AttemptRef &attempt, int64_t priority) {
     queues.busyUntil = std::max(queues.busyUntil, now) + choice.cost;
   }
   auto self = shared_from_this();
-  if (std::ranges::none_of(attempt->reads,
-                           [&](int32_t v) { return rootOf(v)->bytesToMove(*choice.device) != 0; })) {
+  if (std::ranges::none_of(attempt->reads, [&](int32_t v) {
+        return !attempt->isPending(value(v).root) && rootOf(v)->bytesToMove(*choice.device) != 0;
+      })) {
     queues.compute.push(priority, [self, attempt] { self->compute(attempt); });
     return;
   }
@@ -52,6 +53,8 @@ void DeviceLaunch::enqueue(const AttemptRef &attempt, int64_t priority) {
 Status DeviceLaunch::bringInputs(Attempt &attempt) {
   Device &device = *attempt.choice.device;
   for (int32_t v : attempt.reads) {
+    if (attempt.isPending(value(v).root))
+      continue;
     attempt.moved += rootOf(v)->bytesToMove(device);
     auto memory = rootOf(v)->deviceRead(device, /*ahead=*/true);
     if (!memory.ok())
@@ -74,7 +77,9 @@ Status DeviceLaunch::takeMemory(Attempt &running) {
     int32_t root = value(v).root;
     if (running.use(root))
       continue;
-    auto use = reads(root) ? rootOf(v)->deviceUpdate(device, protect) : rootOf(v)->deviceWrite(device);
+    auto use = running.isPending(root) ? rootOf(v)->deviceAsItIs(device)
+               : reads(root)           ? rootOf(v)->deviceUpdate(device, protect)
+                                       : rootOf(v)->deviceWrite(device);
     if (!use.ok())
       return lostContent(device, root, use.status());
     running.memory.emplace_back(root, use.take());
@@ -83,7 +88,7 @@ Status DeviceLaunch::takeMemory(Attempt &running) {
     int32_t root = value(v).root;
     if (running.use(root))
       continue;
-    auto use = rootOf(v)->deviceRead(device);
+    auto use = running.isPending(root) ? rootOf(v)->deviceAsItIs(device) : rootOf(v)->deviceRead(device);
     if (!use.ok())
       return lostContent(device, root, use.status());
     running.memory.emplace_back(root, use.take());
@@ -123,10 +128,15 @@ Status DeviceLaunch::execute(Attempt &attempt) {
   Device &device = *attempt.choice.device;
   TESSERA_TRY(awaitMemory(attempt));
   TESSERA_TRY(makeSteps(attempt));
+  const std::vector<EventRef> events = attempt.events;
   attempt.begin = nowNanoseconds();
   attempt.begun = true;
   if (!attempt.change(Attempt::Busy, Attempt::Launched))
     return Status();
+  if (!events.empty()) {
+    attempt.event = device.launchAfter(events, attempt.steps, program.threads());
+    return Status();
+  }
   if (!attempt.whole()) {
     attempt.event = device.launchAsync(attempt.steps, program.threads());
     return Status();
@@ -149,10 +159,26 @@ void DeviceLaunch::compute(const AttemptRef &attempt) {
   // holds what it calls, and that holds the attempt.
   EventRef event = std::move(attempt->event);
   Event *over = event.get();
+  const bool orders = attempt->choice.device->ordersWork() && !attempt->whole();
+  if (orders) {
+    std::lock_guard<std::mutex> lock(mutex);
+    attempt->over = event;
+    launched[static_cast<size_t>(attempt->nodes[0])] = attempt;
+  }
   event->then([self = shared_from_this(), attempt, over](Status status) {
-    if (attempt->change(Attempt::Launched, Attempt::Over))
-      self->computed(*attempt, attempt->choice.device->judge(std::move(status)), over->report());
+    if (!attempt->change(Attempt::Launched, Attempt::Over))
+      return;
+    attempt->end = nowNanoseconds();
+    status = attempt->choice.device->judge(std::move(status));
+    if (attempt->after.empty())
+      self->computed(*attempt, std::move(status), over->report());
+    else
+      self->afterOthers(attempt, [self, attempt, status, report = over->report()] {
+        self->computed(*attempt, status, report);
+      });
   });
+  if (orders)
+    launchSuccessors(attempt);
 }
 
 } // namespace tessera

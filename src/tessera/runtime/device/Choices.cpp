@@ -38,7 +38,8 @@ bool DeviceLaunch::hasCpuVersion(int32_t n, int32_t &version) const {
   return false;
 }
 
-DeviceLaunch::Choice DeviceLaunch::choose(int32_t n) {
+// `ahead`: of a node that may be launched while its predecessors run, what these write is on their device.
+DeviceLaunch::Choice DeviceLaunch::choose(int32_t n, const Attempt *ahead) {
   const Node &node = plan.nodes[static_cast<size_t>(n)];
   Choice best;
   double bestScore = 0;
@@ -59,7 +60,9 @@ DeviceLaunch::Choice DeviceLaunch::choose(int32_t n) {
         // A constant travels once in the life of a program: it says nothing about this launch.
         if (value(value(r).root).kind == ValueKind::Const)
           continue;
-        size_t bytesMoved = rootOf(r)->bytesToMove(*device);
+        size_t bytesMoved = !ahead || !ahead->isPending(value(r).root) ? rootOf(r)->bytesToMove(*device)
+                            : device == ahead->choice.device           ? 0
+                                                                       : rootOf(r)->bytes();
         moved += static_cast<double>(bytesMoved);
         copies += bytesMoved != 0;
       }

@@ -20,6 +20,16 @@ Device::~Device() = default;
 DeviceImage::~DeviceImage() = default;
 DeviceRecording::~DeviceRecording() = default;
 
+Event::~Event() = default;
+
+EventRef Device::launchAfter(std::span<const EventRef> after, std::span<const KernelLaunch> steps,
+                             unsigned threads) {
+  for (const EventRef &event : after)
+    if (Status status = event->wait(); !status.ok())
+      return Event::finished(fail(StatusCode::Cancelled, "what it waits for has failed: ", status.message()));
+  return launchAsync(steps, threads);
+}
+
 Result<std::shared_ptr<DeviceRecording>> Device::record(std::span<const KernelLaunch>) {
   return fail(StatusCode::Unsupported, "device '", name(), "' does not record");
 }

@@ -69,15 +69,17 @@ struct KernelLaunch {
   std::string_view own; ///< The plan's own words to this target, a JSON object; may be empty.
 };
 
-/// The end of something a device was asked to do.
+/// The end of something a device was asked to do. A device may derive from it what its own queues wait for.
 class Event {
 public:
+  Event() = default;
+  virtual ~Event();
   /// One that is over already.
   static std::shared_ptr<Event> finished(Status status, DeviceReport report = {});
 
   /// By the device, once: what was asked is done, or has failed.
   void complete(Status status, DeviceReport report = {});
-  /// Calls f when it is over: at once, or on the thread that completes it. One at most.
+  /// Calls f when it is over: at once, or on the thread that completes it. One at most, the scheduler's.
   void then(std::function<void(Status)> f);
   /// Blocks until it is over, or fails with Timeout after `limit`; zero is for ever.
   Status wait(std::chrono::milliseconds limit = deviceLimit());
@@ -169,6 +171,14 @@ public:
   virtual EventRef launchAsync(std::span<const KernelLaunch> steps, unsigned threads);
   virtual EventRef copyInAsync(void *to, size_t offset, const void *host, size_t bytes);
   virtual EventRef copyOutAsync(void *host, const void *from, size_t offset, size_t bytes);
+
+  /// True when the device itself can have a launch wait for others: then successors are handed over before
+  /// their predecessors are over, and launchAfter() is asked.
+  virtual bool ordersWork() const { return false; }
+  /// As launchAsync, after launches of this device whose events are `after`. The caller does not wait, and
+  /// nor does the host. Where one of them fails the steps do not run: the event fails with Cancelled.
+  virtual EventRef launchAfter(std::span<const EventRef> after, std::span<const KernelLaunch> steps,
+                               unsigned threads);
 
   /// True when it pays to prepare the steps of all nodes at once and to run them again and again: then
   /// record() and replay() work.

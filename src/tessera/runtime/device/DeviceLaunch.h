@@ -12,6 +12,7 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,7 +28,8 @@ public:
                std::span<BufferRef> states)
       : scheduler(scheduler), program(scheduler.program), plan(program.plan()), inputs(inputs),
         outputs(outputs), states(states), dims(plan.values.size()), roots(plan.values.size()),
-        loaded(plan.loads.size(), 0), waiting(plan.nodes.size(), 0) {}
+        loaded(plan.loads.size(), 0), waiting(plan.nodes.size(), 0), isDone(plan.nodes.size(), 0),
+        isAhead(plan.nodes.size(), 0), launched(plan.nodes.size()) {}
 
   Status run();
   /// Gives the memory back: an attempt that a device never answers keeps the launch, but needs none of it.
@@ -40,6 +42,9 @@ private:
     int32_t version = -1;
     double cost = 0;
   };
+
+  struct Attempt;
+  using AttemptRef = std::shared_ptr<Attempt>;
 
   /// A node on its way through the queues of a device, or all nodes of a segment as one recording, and what
   /// its launch points at until its event is over.
@@ -65,6 +70,16 @@ private:
     std::vector<std::pair<int32_t, DeviceUse>> memory; ///< By root: nothing moves it while the node runs.
     EventRef event;
     uint64_t moved = 0;
+    // On a device that orders work: what is launched before its predecessors are over.
+    std::vector<AttemptRef> after;                 ///< The predecessors that were not over.
+    std::vector<int32_t> pending;                  ///< Roots that they write: the content is not there yet.
+    std::vector<EventRef> events;                  ///< Theirs.
+    EventRef over;                                 ///< Its own event, for those that are launched after it.
+    std::vector<std::function<void()>> successors; ///< Outcomes that wait for this one.
+    bool settled = false, good = false;            ///< Guarded by the launch's mutex, like `successors`.
+    std::atomic<uint64_t> end{0};                  ///< When the device had done it.
+    bool isPending(int32_t root) const { return std::ranges::find(pending, root) != pending.end(); }
+
     bool holds = false; ///< The device's queues count it among those that hold memory.
     bool begun = false; ///< The kernel may have written.
 
@@ -78,7 +93,6 @@ private:
       return state.compare_exchange_strong(expected, to);
     }
   };
-  using AttemptRef = std::shared_ptr<Attempt>;
 
   const ValueInfo &value(int32_t v) const { return plan.values[static_cast<size_t>(v)]; }
   const Version &versionOf(const Attempt &attempt, size_t i) const {
@@ -100,7 +114,12 @@ private:
   AttemptRef wholeSegment();
   void wholeDone(Attempt &attempt, const Status &status);
   std::string names(const Attempt &attempt) const;
-  Choice choose(int32_t node);
+  Choice choose(int32_t node, const Attempt *ahead = nullptr);
+  void launchSuccessors(const AttemptRef &attempt);
+  void tryAhead(int32_t node, Device &device);
+  bool mayRunAhead(const Attempt &attempt);
+  void afterOthers(const AttemptRef &attempt, std::function<void()> outcome);
+  bool takeBack(Attempt &attempt);
   Status bringInputs(Attempt &attempt);
   Status takeMemory(Attempt &attempt);
   Status awaitMemory(Attempt &attempt);
@@ -114,6 +133,7 @@ private:
   void finish(Attempt &attempt, Status status, const DeviceReport &report);
   void computed(Attempt &attempt, Status status, const DeviceReport &report);
   void settle(Attempt &attempt, Status status, const DeviceReport &report);
+  void conclude(Attempt &attempt, Status status, const DeviceReport &report);
   void lookForSilence();
   void nodeFailed(const Attempt &attempt, Status status);
   void nodeDone(int32_t node, Status status);
@@ -137,6 +157,9 @@ private:
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<int32_t> waiting; ///< Per node: unfinished nodes it needs in this segment.
+  std::vector<uint8_t> isDone,
+      isAhead; ///< Per node: it is done; it was handed over before its predecessors were.
+  std::vector<AttemptRef> launched; ///< Per node: its attempt, while a device that orders work has it.
   int32_t segment = 0, left = 0, inFlight = 0;
   std::vector<AttemptRef> attempts; ///< Those in flight.
   std::vector<int32_t> ready;       ///< Nodes that begin the segment, in order.

@@ -52,6 +52,11 @@ void DeviceLaunch::computed(Attempt &attempt, Status status, const DeviceReport 
   Device &device = *attempt.choice.device;
   if (status.ok() && device.lost())
     status = fail(StatusCode::DeviceLost, "device '", device.name(), "' was lost: ", device.lossReason());
+  // What was computed from the result of a launch that failed is nothing.
+  if (status.ok() && std::ranges::any_of(attempt.after, [](const AttemptRef &other) { return !other->good; }))
+    status = fail(StatusCode::Cancelled, "what it waits for has failed");
+  if (status.code() == StatusCode::Cancelled)
+    attempt.begun = false;
   // First what became of the results, then the end of their use: in between nothing can take them away.
   for (int32_t v : attempt.writes)
     status.ok() ? rootOf(v)->commit(device) : rootOf(v)->abandon(device, attempt.begun);
@@ -74,15 +79,40 @@ void DeviceLaunch::settle(Attempt &attempt, Status status, const DeviceReport &r
     std::lock_guard<std::mutex> lock(queues.mutex);
     --queues.inFlight;
   }
+  std::vector<std::function<void()>> successors;
+  AttemptRef keep; // Until it is settled, whoever else lets go of it.
   {
     std::lock_guard<std::mutex> lock(mutex);
     std::erase_if(attempts, [&](const AttemptRef &other) { return other.get() == &attempt; });
+    attempt.settled = true;
+    attempt.good = status.ok();
+    successors = std::move(attempt.successors);
+    if (!attempt.whole())
+      keep = std::move(launched[static_cast<size_t>(attempt.nodes[0])]);
   }
+  conclude(attempt, std::move(status), report);
+  for (const std::function<void()> &outcome : successors)
+    outcome();
+  // Attempts would hold each other until the last one is over.
+  std::lock_guard<std::mutex> lock(mutex);
+  attempt.after.clear();
+  attempt.events.clear();
+  attempt.over.reset();
+}
+
+// The node is done, or is tried again.
+void DeviceLaunch::conclude(Attempt &attempt, Status status, const DeviceReport &report) {
+  Device &device = *attempt.choice.device;
   if (!status.ok() && !attempt.whole()) {
-    nodeFailed(attempt, std::move(status));
+    if (!takeBack(attempt))
+      nodeFailed(attempt, std::move(status));
     return;
   }
-  const uint64_t begin = attempt.begin, end = nowNanoseconds();
+  uint64_t begin = attempt.begin;
+  const uint64_t end = attempt.end ? attempt.end.load() : nowNanoseconds();
+  for (const AttemptRef &other : attempt.after)
+    begin = std::max(begin, other->end.load());
+  begin = std::min(begin, end);
   const bool own = device.info().ownTime && report.ns;
   const uint64_t took = own ? *report.ns : end - begin;
   if (status.ok())
@@ -120,7 +150,17 @@ void DeviceLaunch::lookForSilence() {
     // The host's own kernels end when they end: there is nobody else who could do better.
     const bool host = device.sharesHostMemory() && device.runsHostCode();
     const uint64_t ns = static_cast<uint64_t>(limit.count()) * 1000000;
-    if (!host && ns && attempt->state == Attempt::Launched && now > attempt->begin + ns &&
+    // Its time begins when the device may begin.
+    uint64_t begin = attempt->begin;
+    bool waits = false;
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      for (const AttemptRef &other : attempt->after) {
+        waits = waits || !other->settled;
+        begin = std::max(begin, other->end.load());
+      }
+    }
+    if (!host && ns && !waits && attempt->state == Attempt::Launched && now > begin + ns &&
         attempt->change(Attempt::Launched, Attempt::Over)) {
       Status silent = device.judge(fail(StatusCode::Timeout, "device '", device.name(),
                                         "': ", names(*attempt), " got no answer within ",
@@ -170,10 +210,11 @@ void DeviceLaunch::nodeDone(int32_t n, Status status) {
   --left;
   if (!status.ok() && failure.ok())
     failure = std::move(status);
+  isDone[static_cast<size_t>(n)] = 1;
   if (failure.ok())
     for (int32_t successor : plan.nodes[static_cast<size_t>(n)].successors)
       if (plan.nodes[static_cast<size_t>(successor)].segment == segment &&
-          --waiting[static_cast<size_t>(successor)] == 0)
+          --waiting[static_cast<size_t>(successor)] == 0 && !isAhead[static_cast<size_t>(successor)])
         submit(successor);
   // Notified under the lock: the launch lives on the waiting thread's stack.
   if (inFlight == 0 && (left == 0 || !failure.ok()))

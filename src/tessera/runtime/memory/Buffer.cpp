@@ -576,6 +576,16 @@ Result<DeviceUse> Buffer::deviceWrite(Device &device) {
   return use(copy);
 }
 
+Result<DeviceUse> Buffer::deviceAsItIs(Device &device) {
+  Lock lock(mutex);
+  Copy &copy = copyOn(device);
+  if (copy.memory && !device.lost())
+    return DeviceUse(copy.memory);
+  // Whoever wrote it is done, and it made room for others meanwhile.
+  lock.unlock();
+  return deviceRead(device);
+}
+
 // Another copy of what a node is about to change: a duplicate on the device, or else the host's.
 Status Buffer::protectContent(Lock &lock, Copy &copy) {
   Device &device = *copy.device;

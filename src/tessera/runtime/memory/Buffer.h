@@ -68,6 +68,8 @@ public:
   Result<DeviceUse> deviceRead(Device &device, bool ahead = false);
   /// The device's memory for a node that overwrites all of it. Nothing is marked until commit().
   Result<DeviceUse> deviceWrite(Device &device);
+  /// The device's memory whatever is in it, for a node that the device itself runs after one that writes it.
+  Result<DeviceUse> deviceAsItIs(Device &device);
   /// The device's memory for a node that changes it in place. When no other copy holds all of the content,
   /// `protect` asks for one, so that a failure loses nothing: a duplicate on the device, or else the host's.
   Result<DeviceUse> deviceUpdate(Device &device, bool protect);

@@ -291,6 +291,39 @@ void NullDevice::Engine::loop() {
   }
 }
 
+// What the device itself waits for is over before the host hears of it.
+class NullDevice::Done final : public Event {
+public:
+  void finish(Status status, DeviceReport report = {}) {
+    std::vector<std::function<void(const Status &)>> calls;
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      result = status;
+      calls = std::move(waiting);
+    }
+    for (auto &call : calls)
+      call(status);
+    complete(std::move(status), std::move(report));
+  }
+  /// Calls f when it is over; false when it is over already, and was called now.
+  bool whenOver(std::function<void(const Status &)> f) {
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      if (!result) {
+        waiting.push_back(std::move(f));
+        return true;
+      }
+    }
+    f(*result);
+    return false;
+  }
+
+private:
+  std::mutex mutex;
+  std::optional<Status> result;
+  std::vector<std::function<void(const Status &)>> waiting;
+};
+
 // An event that nobody completes, once where it was asked for; otherwise null.
 EventRef NullDevice::hangs(const std::string &what, std::string_view which) {
   std::lock_guard<std::mutex> lock(mutex);
@@ -298,7 +331,7 @@ EventRef NullDevice::hangs(const std::string &what, std::string_view which) {
   if (!asked || (!asked->empty() && *asked != which))
     return nullptr;
   asked.reset();
-  unanswered.push_back(std::make_shared<Event>());
+  unanswered.push_back(std::make_shared<Done>());
   spoiled = concat("it stopped at a ", what);
   return unanswered.back();
 }
@@ -306,24 +339,57 @@ EventRef NullDevice::hangs(const std::string &what, std::string_view which) {
 EventRef NullDevice::launchAsync(std::span<const KernelLaunch> steps, unsigned) {
   if (EventRef never = hangs("launch", steps.empty() ? std::string_view() : steps[0].node))
     return never;
-  return start({steps.begin(), steps.end()});
+  auto event = std::make_shared<Done>();
+  begin(event, {steps.begin(), steps.end()});
+  return event;
 }
 
-EventRef NullDevice::start(std::vector<KernelLaunch> steps) {
-  auto work = [this, steps = std::move(steps)](Event &event) {
+EventRef NullDevice::launchAfter(std::span<const EventRef> after, std::span<const KernelLaunch> steps,
+                                 unsigned) {
+  struct Waiting {
+    std::atomic<size_t> left;
+    std::atomic<bool> failed{false};
+    std::vector<KernelLaunch> steps;
+  };
+  auto waiting = std::make_shared<Waiting>();
+  waiting->left = after.size() + 1;
+  waiting->steps.assign(steps.begin(), steps.end());
+  auto event = std::make_shared<Done>();
+  auto one = [this, waiting, event](const Status &status) {
+    if (!status.ok())
+      waiting->failed = true;
+    if (--waiting->left)
+      return;
+    if (waiting->failed)
+      event->finish(fail(StatusCode::Cancelled, name(), ": what it waits for has failed"));
+    else if (const auto &steps = waiting->steps;
+             !hangs("launch", steps.empty() ? std::string_view() : steps[0].node))
+      begin(event, steps);
+  };
+  bool ahead = false;
+  for (const EventRef &other : after)
+    ahead = static_cast<Done &>(*other).whenOver(one) || ahead;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    count.launchesAhead += ahead;
+  }
+  one(Status());
+  return event;
+}
+
+void NullDevice::begin(const DoneRef &event, std::vector<KernelLaunch> steps) {
+  auto work = [this, steps = std::move(steps)](Done &event) {
     uint64_t tasks = 0;
     Status status = run(steps, tasks);
     DeviceReport report;
     if (uint64_t each = ownNsPerTask)
       report = {each * tasks, {{"tasks", tasks}}};
-    event.complete(std::move(status), std::move(report));
+    event.finish(std::move(status), std::move(report));
   };
-  auto event = std::make_shared<Event>();
   if (unsigned lanes = asyncLanes)
     computeEngine.push(lanes, [work, event] { work(*event); });
   else
     work(*event);
-  return event;
 }
 
 namespace {
@@ -359,7 +425,9 @@ EventRef NullDevice::replay(const std::shared_ptr<DeviceRecording> &recording,
   }
   if (EventRef never = hangs("launch", steps.empty() ? std::string_view() : steps[0].node))
     return never;
-  return start(std::move(steps));
+  auto event = std::make_shared<Done>();
+  begin(event, std::move(steps));
+  return event;
 }
 
 EventRef NullDevice::copyInAsync(void *to, size_t offset, const void *host, size_t bytes) {

@@ -23,6 +23,7 @@ struct NullCounts {
   uint64_t copiesBesideKernels =
       0; ///< copies that began while a kernel ran, or were under way when one began
   uint64_t mostKernelsAtOnce = 0;
+  uint64_t launchesAhead = 0; ///< launches that were asked for before what they wait for was over
 };
 
 class NullDevice final : public Device {
@@ -53,6 +54,11 @@ public:
   EventRef launchAsync(std::span<const KernelLaunch> steps, unsigned threads) override;
   EventRef copyInAsync(void *to, size_t offset, const void *host, size_t bytes) override;
   EventRef copyOutAsync(void *host, const void *from, size_t offset, size_t bytes) override;
+
+  /// Where launches return at once, the device orders them itself.
+  bool ordersWork() const override { return asyncLanes != 0; }
+  EventRef launchAfter(std::span<const EventRef> after, std::span<const KernelLaunch> steps,
+                       unsigned threads) override;
 
   bool records() const override { return recordsSteps; }
   Result<std::shared_ptr<DeviceRecording>> record(std::span<const KernelLaunch> steps) override;
@@ -105,7 +111,10 @@ private:
   Status copyStarts(std::string_view direction, const void *memory, size_t end);
   EventRef hangs(const std::string &what, std::string_view which);
   Status run(std::span<const KernelLaunch> steps, uint64_t &tasks);
-  EventRef start(std::vector<KernelLaunch> steps);
+  /// An event that launches of this device can wait for.
+  class Done;
+  using DoneRef = std::shared_ptr<Done>;
+  void begin(const DoneRef &event, std::vector<KernelLaunch> steps);
 
   /// Threads of the device that do what they are given, in order.
   class Engine {
