@@ -107,3 +107,19 @@ dfg.graph @pools(%x: tensor<?x2x?x?x8xf32>) -> (r: tensor<?x2x?x?x8xf32>, s: ten
   }
   dfg.return %r, %s, %m : tensor<?x2x?x?x8xf32>, tensor<?x2x?x?x8xf32>, tensor<?x16xf32>
 }
+
+// A pair in strips of rows.
+dfg.graph @separable(%x: tensor<?x3x?x?x8xf32>, %w: tensor<3x3x3x8xf32>, %v: tensor<4x3x1x1x8x8xf32>) -> (r: tensor<?x4x?x?x8xf32>) {
+  %0 = dfg.node @pad (%x_ = %x : tensor<?x3x?x?x8xf32>) -> tensor<?x3x?x?x8xf32> {
+    %y = cpu.halo %x_ {pads = array<i64: 1, 1, 1, 1>} : tensor<?x3x?x?x8xf32> -> tensor<?x3x?x?x8xf32>
+    dfg.yield %y : tensor<?x3x?x?x8xf32>
+  }
+  %r = dfg.node @pair (%x_ = %0 : tensor<?x3x?x?x8xf32>, %w_ = %w : tensor<3x3x3x8xf32>, %v_ = %v : tensor<4x3x1x1x8x8xf32>) -> tensor<?x4x?x?x8xf32> {
+    %d = cpu.packed_depthwise %x_, %w_ {strides = array<i64: 2, 1>, dilations = array<i64: 1, 1>} : (tensor<?x3x?x?x8xf32>, tensor<3x3x3x8xf32>) -> tensor<?x3x?x?x8xf32>
+    %a = nn.unary relu %d : tensor<?x3x?x?x8xf32> -> tensor<?x3x?x?x8xf32>
+    %c = cpu.packed_conv %a, %v_ {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<?x3x?x?x8xf32>, tensor<4x3x1x1x8x8xf32>) -> tensor<?x4x?x?x8xf32>
+    %h = cpu.halo %c {pads = array<i64: 1, 1, 1, 1>} : tensor<?x4x?x?x8xf32> -> tensor<?x4x?x?x8xf32>
+    dfg.yield %h : tensor<?x4x?x?x8xf32>
+  }
+  dfg.return %r : tensor<?x4x?x?x8xf32>
+}

@@ -17,9 +17,10 @@ static bool mayFollowInStrips(Operation *op, Operation *anchor, int64_t stripWei
   if (!conv || !first || packed::findPointwise(first) != conv)
     return false;
   auto w = cast<RankedTensorType>(conv.getW().getType()), y = cast<RankedTensorType>(first.getY().getType());
-  // With fewer rows there are too few strips for threads; weights that are mostly zero have other ways.
+  // With fewer rows there are too few strips for threads (open ones are expected to be enough); weights that
+  // are mostly zero have other ways.
   return !conv->hasAttr(filledAttr) && w.getElementType().isF32() && 4 * w.getNumElements() <= stripWeights &&
-         y.getDimSize(2) >= 4;
+         (y.isDynamicDim(2) || y.getDimSize(2) >= 4);
 }
 
 // `op` is a pool that the group's convolution can do when it stores.

@@ -220,8 +220,7 @@ static int64_t stepCost(int64_t places, int64_t blocks, bool narrow) {
 }
 
 /// Extents of planes that are looked at where they are open.
-static constexpr int64_t likelyWidths[] = {10, 14, 20, 28, 40, 56, 80, 112};
-static constexpr int64_t likelyPlane = 28 * 28;
+static constexpr int64_t likelyWidths[] = {7, 10, 14, 16, 20, 28, 32, 40, 56, 64, 80, 112};
 
 static ConvTiles chooseOpenConv(PackedConvOp op, const Machine &machine, int64_t onlyBlocks) {
   ArrayRef<int64_t> w = typeOf(op.getW()).getShape();
@@ -239,10 +238,14 @@ static ConvTiles chooseOpenConv(PackedConvOp op, const Machine &machine, int64_t
         continue;
       double cost = 0;
       for (int64_t width : likelyWidths) {
-        int64_t size = q, columns = flat ? width * width : width;
-        while (size > columns)
-          size /= 2;
-        cost += double(ceilDiv(columns, size) * stepCost(size, blocks, narrow)) / double(columns);
+        // As Gen::cover does it.
+        int64_t columns = flat ? width * width : width, left = columns, steps = 0;
+        for (int64_t size = q; left > 0; size /= 2) {
+          int64_t tiles = left / size + (left % size > size / 2 && columns >= size);
+          steps += tiles * (stepCost(size, blocks, narrow) + 1);
+          left -= tiles * size;
+        }
+        cost += double(steps) / double(columns);
       }
       if (cost /= double(blocks); cost < least) {
         least = cost;

@@ -69,12 +69,18 @@ void Gen::tasks(ArrayRef<OpFoldResult> extents, function_ref<void(ValueRange)> b
 }
 
 void Gen::cover(Value from, Value to, int64_t size, function_ref<void(Value at, int64_t size)> body) {
-  if (size == 1)
-    return each(from, to, 1, [&](Value at) { body(at, 1); });
-  Value count = sub(to, from), last = sub(to, index(size));
-  when(less(index(size - 1), count),
-       [&] { each(from, to, size, [&](Value at) { body(min(at, last), size); }); });
-  when(less(count, index(size)), [&] { cover(from, to, size / 2, body); });
+  Value count = sub(to, from), done = from, one = index(1), none = index(0);
+  for (int64_t each = size; each; each /= 2) {
+    Value left = sub(to, done), tiles = div(left, each);
+    if (each > 1) {
+      // What is left may overlap what is there, if that is large enough.
+      Value overlaps = both(less(index(each / 2), rem(left, each)), less(index(each - 1), count));
+      tiles = add(tiles, b.createOrFold<arith::SelectOp>(loc, overlaps, one, none));
+    }
+    Value last = sub(to, each), end = add(done, mul(tiles, each));
+    this->each(done, end, each, [&](Value at) { body(each > 1 ? min(at, last) : at, each); });
+    done = min(end, to);
+  }
 }
 
 void Gen::tasks(int64_t split, Value images, int64_t channels, OpFoldResult parts,

@@ -64,8 +64,8 @@ struct Gen {
     each(index(from), index(to), step, body);
   }
   void when(Value condition, function_ref<void()> then);
-  /// Covers [from, to), however long, by tiles of `size` places from `at` on. The last one overlaps the one
-  /// before; where there is not even one, tiles are half as large.
+  /// Covers [from, to), however long, by tiles of `size` places from `at` on, then by such of half as many,
+  /// and so on. Of each size the last one may overlap what is there already.
   void cover(Value from, Value to, int64_t size, function_ref<void(Value at, int64_t size)> body);
   /// The outermost loop, over tasks.
   void tasks(ArrayRef<OpFoldResult> extents, function_ref<void(ValueRange)> body);
@@ -167,6 +167,8 @@ public:
   /// Makes the memory (where it is not given), before the loops. Rows and columns of the layer's result are
   /// given where they are open.
   void begin(Gen &g, Value batch, Value rows = {}, Value columns = {});
+  /// The same for one whose result is a strip.
+  void setExtents(Value rows, Value columns) { layerExtents = {rows, columns}; }
   /// They are.
   bool isOpen() const { return llvm::any_of(ArrayRef(layerShape).drop_front(), ShapedType::isDynamic); }
   Value rows(Gen &g) const { return layerExtent(g, 2); }

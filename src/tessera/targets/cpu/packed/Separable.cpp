@@ -20,8 +20,6 @@ PackedConvOp packed::findPointwise(PackedDepthwiseOp op) {
 }
 
 static LogicalResult checkPair(PackedDepthwiseOp first, PackedConvOp second, std::string &why) {
-  if (failed(refuseOpenPlanes(first, why)) || failed(refuseOpenPlanes(second, why)))
-    return failure();
   if (findPointwise(first) == second)
     return success();
   why = "expected a depthwise layer that only the pointwise one reads";
@@ -51,6 +49,42 @@ FailureOr<SmallVector<Operation *>> packed::findTaken(PackedDepthwiseOp first, P
   return all;
 }
 
+// Rows and columns are known when the kernel runs: strips are as wide as a row is.
+static LogicalResult lowerOpenPair(RewriterBase &rewriter, PackedDepthwiseOp first, const DepthwiseTiles &a,
+                                   PackedConvOp second, const ConvTiles &b, Output &strip, Output &output,
+                                   std::string &why) {
+  if (a.rows != 1 || b.rows != 1) {
+    why = "expected tiles of one row, since the extents of its planes are open; but got " +
+          std::to_string(a.rows) + " and " + std::to_string(b.rows);
+    return failure();
+  }
+  DepthwiseKernel depthwise = DepthwiseKernel::of(rewriter, first, strip);
+  Gen &g = depthwise.g;
+  Value batch = batchOf(g, depthwise.x.memory), rows = placesOf(g, first, depthwise.x, 2),
+        columns = placesOf(g, first, depthwise.x, 3);
+  output.begin(g, batch, rows, columns);
+  strip.setExtents(rows, columns);
+  Memory memory{Value(),
+                {1, depthwise.blocks, b.task, ShapedType::kDynamic, depthwise.block},
+                {Value(), Value(), Value(), columns, Value()}};
+  ConvKernel pointwise = ConvKernel::of(rewriter, second, {memory, 0, 0}, output, b);
+  const int64_t blocks = typeOf(second.getW()).getDimSize(0);
+  g.tasks({getAsOpFoldResult(batch), getAsOpFoldResult(g.parts(rows, b.task))}, [&](ValueRange ids) {
+    Value n = ids[0], from = g.mul(ids[1], b.task), to = g.min(g.add(from, b.task), rows);
+    pointwise.x.memory =
+        allocate(g, memory.shape, typeOf(second.getX()).getElementType(), {}, memory.extents);
+    pointwise.firstRow = from;
+    strip.redirect(pointwise.x.memory, from);
+    g.each(0, depthwise.blocks, 1, [&](Value block) { depthwise.part(n, block, from, to, Value(), a); });
+    g.each(0, blocks, b.blocks, [&](Value f) { pointwise.openPart(n, f, from, to, columns, b); });
+    if (output.hasHalo())
+      g.each(0, blocks, 1, [&](Value f) { output.border(g, n, f, from, to); });
+  });
+  output.finish(rewriter, second);
+  strip.finish(rewriter, first);
+  return success();
+}
+
 LogicalResult packed::lowerSeparable(RewriterBase &rewriter, PackedDepthwiseOp first,
                                      const DepthwiseTiles &firstTiles, PackedConvOp second,
                                      const ConvTiles &secondTiles, std::string &why) {
@@ -69,6 +103,8 @@ LogicalResult packed::lowerSeparable(RewriterBase &rewriter, PackedDepthwiseOp f
   FailureOr<Output> output = Output::follow(rewriter, second, why);
   if (failed(output))
     return failure();
+  if (hasOpenPlanes(first) || hasOpenPlanes(second))
+    return lowerOpenPair(rewriter, first, a, second, b, *strip, *output, why);
   DepthwiseKernel depthwise = DepthwiseKernel::of(rewriter, first, *strip);
   Gen &g = depthwise.g;
   int64_t rows = depthwise.rows, columns = depthwise.columns;
@@ -115,6 +151,12 @@ std::pair<DepthwiseTiles, ConvTiles> packed::chooseSeparable(PackedDepthwiseOp f
   DepthwiseTiles a = chooseDepthwise(first, forBlocks(first, machine));
   ConvTiles b = chooseConv(second, forBlocks(second, machine), 0, /*inRows=*/true);
   ArrayRef<int64_t> y = typeOf(first.getY()).getShape();
+  if (hasOpenPlanes(first)) {
+    constexpr int64_t likelyWidth = 28, mostRows = 8;
+    b.task = std::clamp<int64_t>(machine.l2 / 4 / (4 * y[1] * likelyWidth * y[4]), 1, mostRows);
+    b.split = a.task = 0;
+    return {a, b};
+  }
   // Strips that leave half of the second cache to the weights, and enough of them for a few threads.
   int64_t rowBytes = 4 * y[1] * y[3] * y[4], unit = std::lcm(a.rows, b.rows);
   b.task = std::min(machine.l2 / 4 / rowBytes, ceilDiv(y[2], 4)) / unit * unit;

@@ -198,6 +198,24 @@ module attributes {transform.with_named_sequence} {
 // -----
 
 module attributes {transform.with_named_sequence} {
+  func.func @pair(%x: tensor<?x2x?x?x8xf32>, %w: tensor<2x3x3x8xf32>, %v: tensor<2x2x1x1x8x8xf32>) -> tensor<?x2x?x?x8xf32> {
+    // expected-note @below {{payload op}}
+    %d = cpu.packed_depthwise %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<?x2x?x?x8xf32>, tensor<2x3x3x8xf32>) -> tensor<?x2x?x?x8xf32>
+    %c = cpu.packed_conv %d, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>} : (tensor<?x2x?x?x8xf32>, tensor<2x2x1x1x8x8xf32>) -> tensor<?x2x?x?x8xf32>
+    return %c : tensor<?x2x?x?x8xf32>
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    %d = transform.structured.match ops{["cpu.packed_depthwise"]} in %root : (!transform.any_op) -> !transform.any_op
+    %c = transform.structured.match ops{["cpu.packed_conv"]} in %root : (!transform.any_op) -> !transform.any_op
+    // expected-error @below {{cannot lower the layers: expected tiles of one row, since the extents of its planes are open; but got 2 and 1}}
+    transform.tessera.lower_separable %d rows 2 columns 4 into %c rows 1 columns 4 blocks 2 unroll 4 task 2 : !transform.any_op, !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
+module attributes {transform.with_named_sequence} {
   func.func @open(%x: tensor<?x2x?x?x8xf32>, %v: tensor<4x8xf32>, %t: tensor<4xi32>, %s: tensor<2xi32>) -> tensor<?x1x?x?x8xf32> {
     // expected-note @below {{payload op}}
     %c = cpu.packed_sparse %x, %v, %t, %s : (tensor<?x2x?x?x8xf32>, tensor<4x8xf32>, tensor<4xi32>, tensor<2xi32>) -> tensor<?x1x?x?x8xf32>
