@@ -36,6 +36,8 @@ struct GraphPlan {
   /// Index of the plan's node for each node of the graph.
   llvm::MapVector<Operation *, int> nodes;
   llvm::MapVector<Operation *, std::unique_ptr<FormPlan>> forms;
+  /// By node of the graph and target of the version.
+  DenseMap<std::pair<Operation *, StringRef>, plan::Expected> expected;
   GraphPlan() : program(own), env(program) {}
   explicit GraphPlan(plan::Program &program) : program(program), env(program) {}
   GraphPlan(const GraphPlan &) = delete;

@@ -25,6 +25,7 @@ static plan::Version assemble(Installation &in, Job &job, dfg::NodeOp node, dfg:
   if (dfg::GraphOp form = formOf(node, version))
     add(own.temps, job.plan->forms[form]->temps);
   own.target = version.getTarget().str();
+  own.expected = job.plan->expected.lookup({node, version.getTarget()});
   return own;
 }
 

@@ -6,6 +6,7 @@
 #include "tessera/driver/Place.h"
 #include "tessera/driver/Prepare.h"
 #include "tessera/driver/Schedule.h"
+#include "tessera/targets/common/Work.h"
 
 using namespace tessera;
 
@@ -49,6 +50,7 @@ private:
   /// Graphs without networks and views, with all nodes placed.
   LogicalResult normalise();
   LogicalResult build(dfg::NodeOp node, GraphPlan &plan, const TargetChoice &maker, Operation *owner);
+  void expect(dfg::NodeOp node, StringRef target);
 
   Installation &in;
   Job &job;
@@ -82,6 +84,16 @@ LogicalResult PayloadBuilder::build(dfg::NodeOp node, GraphPlan &plan, const Tar
   return success();
 }
 
+// What the target thinks that its version takes, before anything was measured.
+void PayloadBuilder::expect(dfg::NodeOp node, StringRef target) {
+  const TargetChoice &choice = in.targets.choiceOf(target);
+  const double launch = choice.target->info(choice.options).launchSeconds,
+               all = choice.target->cost(node, choice.options).seconds;
+  plan::Expected expected{1e6 * launch, 1e6 * std::max(all - launch, 0.0)};
+  expected.times = plan::countOpen(node, job.plan->env).value_or(-1);
+  job.plan->expected[{node, target}] = expected;
+}
+
 LogicalResult PayloadBuilder::run() {
   if (failed(normalise()) ||
       failed(planGraph(job.graph, in.constants, in.targets, in.options.memoryPlan, *job.plan)))
@@ -93,6 +105,7 @@ LogicalResult PayloadBuilder::run() {
     DenseSet<Operation *> done;
     for (auto version : node.getVersionsAttr().getAsRange<dfg::VersionAttr>()) {
       const TargetChoice &maker = in.targets.makerOf(version.getTarget());
+      expect(node, version.getTarget());
       dfg::GraphOp form = formOf(node, version);
       if (!form && whole.insert(&maker) && failed(build(node, *job.plan, maker, node)))
         return failure();

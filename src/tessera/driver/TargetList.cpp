@@ -19,6 +19,9 @@ FailureOr<TargetList> TargetList::parse(ArrayRef<std::string> texts, const Targe
   auto add = [&](const std::string &name, const std::string &machine) {
     TargetChoice choice{findTarget(name), name, common};
     choice.options.machine = machine;
+    // What the host is made for is nobody else's business: others read what stands behind their colon.
+    if (!choice.target->isHost())
+      choice.options.triple = choice.options.cpu = choice.options.features = "";
     list.choices.push_back(std::move(choice));
   };
   for (const std::string &text : texts) {
@@ -49,10 +52,15 @@ const TargetChoice *TargetList::find(StringRef name) const {
   return nullptr;
 }
 
+const TargetChoice &TargetList::choiceOf(StringRef name) const {
+  const TargetChoice *choice = find(name);
+  TESSERA_CHECK(choice) << "a version for '" << name.str() << "', which is none of the targets";
+  return *choice;
+}
+
 const TargetChoice &TargetList::makerOf(StringRef target) const {
-  const TargetChoice *choice = find(target);
-  TESSERA_CHECK(choice) << "a version for '" << target.str() << "', which is none of the targets";
-  return choice->target->runsHostCode() ? host() : *choice;
+  const TargetChoice &choice = choiceOf(target);
+  return choice.target->runsHostCode() ? host() : choice;
 }
 
 SmallVector<const TargetChoice *> TargetList::makersOf(dfg::NodeOp node) const {

@@ -24,6 +24,8 @@ public:
   ArrayRef<TargetChoice> asked() const { return ArrayRef(choices).take_front(count); }
   /// The one for the machine that loads the program; it has code there whether it was asked for or not.
   const TargetChoice &host() const { return *hostChoice; }
+  /// The one of that name, which must be there.
+  const TargetChoice &choiceOf(StringRef name) const;
   /// Who makes the code for a target's versions.
   const TargetChoice &makerOf(StringRef target) const;
   /// Those who make code for the versions of a node that was placed, each once.

@@ -16,6 +16,9 @@ struct Env {
   /// For an instance's part of a value: how many leading extents of the value are the grid's.
   llvm::DenseMap<mlir::Value, unsigned> partOf;
 
+  /// How often a loop is taken to run whose length is not known, in estimates of work.
+  int64_t unknownRounds = 16;
+
   explicit Env(Program &program) : program(program) {}
 
   /// The expr of an integer or index value: known, or built from constants, extents and integer arithmetic.

@@ -5,6 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstdio>
+#include <cstdlib>
+
 using namespace tessera::plan;
 using nlohmann::json;
 
@@ -104,6 +107,13 @@ static json toJson(const Step &s) {
   return j;
 }
 
+// Three digits say all that an estimate knows.
+static double rounded(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", number);
+  return std::strtod(text, nullptr);
+}
+
 static json toJson(const Node &n) {
   json versions = json::array();
   for (const Version &v : n.versions) {
@@ -112,7 +122,13 @@ static json toJson(const Node &n) {
       steps.push_back(toJson(s));
     if (n.flops >= 0 && !steps.empty())
       steps[0]["flops"] = n.flops;
-    versions.push_back({{"target", v.target}, {"steps", steps}, {"temps", v.temps}, {"note", v.note}});
+    json version = {{"target", v.target}, {"steps", steps}, {"temps", v.temps}, {"note", v.note}};
+    if (v.expected) {
+      version["expected"] = {rounded(v.expected->launch), rounded(v.expected->work)};
+      if (v.expected->times >= 0)
+        version["expected"].push_back(v.expected->times);
+    }
+    versions.push_back(std::move(version));
   }
   json j = {{"name", n.name},   {"loc", n.loc},         {"after", n.after},
             {"reads", n.reads}, {"writes", n.writes},   {"depth", n.depth},

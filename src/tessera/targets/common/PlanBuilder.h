@@ -38,12 +38,19 @@ struct Step {
   std::vector<FaultSite> sites;
 };
 
+/// What a run is expected to take in microseconds: `launch + work * times`.
+struct Expected {
+  double launch = 0, work = 0;
+  Expr times = -1; ///< -1: once
+};
+
 struct Version {
   std::string target;
   std::vector<Step> steps;
   std::vector<int> temps;
   std::string note;   ///< one line for `explain`
   std::string script; ///< the schedule that was applied
+  std::optional<Expected> expected;
 };
 
 /// Two exprs that must be equal; `text` says what they are, `name` of which operation where it is no node's.

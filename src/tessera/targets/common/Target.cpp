@@ -2,6 +2,7 @@
 // What a target answers unless it says otherwise.
 #include "tessera/targets/Target.h"
 
+#include "tessera/targets/common/Work.h"
 #include "tessera/transforms/nn/graph/Rewrites.h"
 #include "tessera/transforms/nn/lower/Lower.h"
 
@@ -32,8 +33,7 @@ static double bytesOf(Value v) {
 
 Cost Target::cost(Operation *op, const TargetOptions &options) const {
   const TargetInfo machine = info(options);
-  double flops = 0, bytes = 0;
-  op->walk([&](nn::NnOp each) { flops += double(each.getFlops()); });
+  double flops = plan::countFlopsOnce(op), bytes = 0;
   for (Value v : op->getOperands())
     bytes += bytesOf(v);
   for (Value v : op->getResults())

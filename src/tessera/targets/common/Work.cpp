@@ -9,7 +9,7 @@
 using namespace tessera;
 using namespace tessera::plan;
 
-static constexpr int64_t unknownRounds = 16, functionFlops = 10;
+static constexpr int64_t functionFlops = 10;
 
 static Expr countBlock(Block &block, Env &env);
 
@@ -40,7 +40,7 @@ static Expr loopExtent(linalg::LinalgOp op, unsigned loop, Env &env) {
       break;
     position -= rank;
   }
-  return env.program.constant(unknownRounds);
+  return env.program.constant(env.unknownRounds);
 }
 
 static Expr countOp(Operation &op, Env &env) {
@@ -53,19 +53,19 @@ static Expr countOp(Operation &op, Env &env) {
         env.values[arg] = it->second;
     SmallVector<Expr> factors = {countBlock(*node.getBodyBlock(), env)};
     for (mlir::Value extent : node.getGrid())
-      factors.push_back(env.translate(extent).value_or(p.constant(unknownRounds)));
+      factors.push_back(env.translate(extent).value_or(p.constant(env.unknownRounds)));
     return times(env, factors);
   }
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     std::optional<APInt> trip = loop.getStaticTripCount();
-    return times(env,
-                 {countBlock(*loop.getBody(), env), p.constant(trip ? trip->getSExtValue() : unknownRounds)});
+    return times(
+        env, {countBlock(*loop.getBody(), env), p.constant(trip ? trip->getSExtValue() : env.unknownRounds)});
   }
   if (isa<scf::WhileOp>(op)) {
     Expr sum = p.constant(0);
     for (Region &region : op.getRegions())
       sum = p.binary("add", sum, countBlock(region.front(), env));
-    return times(env, {sum, p.constant(unknownRounds)});
+    return times(env, {sum, p.constant(env.unknownRounds)});
   }
   if (auto linalg = dyn_cast<linalg::LinalgOp>(op)) {
     SmallVector<Expr> factors = {countBlock(*linalg.getBlock(), env)};
@@ -78,7 +78,7 @@ static Expr countOp(Operation &op, Env &env) {
     auto type = cast<ShapedType>(op.getResult(0).getType());
     SmallVector<Expr> factors = {p.constant(layer.getFlops())};
     if (type.getRank() && type.isDynamicDim(0))
-      factors.push_back(env.translateDim(op.getResult(0), 0).value_or(p.constant(unknownRounds)));
+      factors.push_back(env.translateDim(op.getResult(0), 0).value_or(p.constant(env.unknownRounds)));
     return times(env, factors);
   }
   Expr sum = p.constant(0);
@@ -107,3 +107,38 @@ static Expr countBlock(Block &block, Env &env) {
 }
 
 Expr plan::countFlops(dfg::NodeOp node, Env &env) { return countOp(*node, env); }
+
+double plan::countFlopsOnce(Operation *op) {
+  Program program;
+  Env env(program);
+  env.unknownRounds = 1;
+  Expr count = countOp(*op, env);
+  // Only a number that is too large for 64 bits is no constant here.
+  return double(program.getConstant(count).value_or(INT64_MAX));
+}
+
+std::optional<Expr> plan::countOpen(dfg::NodeOp node, Env &env) {
+  std::optional<Expr> product;
+  auto multiply = [&](std::optional<Expr> extent) {
+    if (extent && !env.program.getConstant(*extent))
+      product = product ? env.program.binary("mul", *product, *extent) : *extent;
+  };
+  for (mlir::Value extent : node.getGrid())
+    multiply(env.translate(extent));
+  if (!node.getGrid().empty())
+    return product;
+  auto open = [](mlir::Value v) -> int64_t {
+    auto type = dyn_cast<ShapedType>(v.getType());
+    return type && type.hasRank() ? type.getNumDynamicDims() : 0;
+  };
+  mlir::Value most;
+  for (ValueRange list : {ValueRange(node.getResults()), ValueRange(node.getInputs())})
+    for (mlir::Value v : list)
+      if (open(v) > (most ? open(most) : 0))
+        most = v;
+  if (most)
+    for (int64_t d = 0; d < cast<ShapedType>(most.getType()).getRank(); ++d)
+      if (cast<ShapedType>(most.getType()).isDynamicDim(d))
+        multiply(env.translateDim(most, d));
+  return product;
+}

@@ -11,4 +11,10 @@ namespace tessera::plan {
 /// rounds; a call of a mathematical function as 10 operations.
 Expr countFlops(dfg::NodeOp node, Env &env);
 
+/// The same as a number, where nothing is known of open extents and lengths: each counts once.
+double countFlopsOnce(Operation *op);
+/// How often that work is done: the product of the open extents of the grid, or else of the value with most
+/// of them; none where all are known.
+std::optional<Expr> countOpen(dfg::NodeOp node, Env &env);
+
 } // namespace tessera::plan

@@ -28,8 +28,14 @@ public:
   }
   void registerPasses() const override { cpu::registerTesseraCpuLayoutPasses(); }
 
-  TargetInfo info(const TargetOptions &) const override {
-    return {.name = "cpu", .summary = "the machine's own processor"};
+  TargetInfo info(const TargetOptions &options) const override {
+    // As the device estimates itself: two operations a lane of f32, at an ordinary clock. How many processors
+    // another machine has is not known.
+    const double lanes = figures(options).vectorBytes / 4, cores = isHere(options) ? cpuInfo().cores : 1;
+    return {.name = "cpu",
+            .summary = "the machine's own processor",
+            .flopsPerSecond = lanes * 2 * 2e9 * cores,
+            .bytesPerSecond = 1e10 * cores};
   }
 
   LogicalResult check(const TargetOptions &options, Location loc) const override {
