@@ -23,7 +23,7 @@ STAGES = ["import", "graph", "knobs", "place", "prepare", "graph-schedule", "pay
 MOST = {"import": 60, "graph": 60, "knobs": 60, "place": 60, "prepare": 120, "graph-schedule": 120, "payload": 3000, "schedule": 3000, "lower": 5000}
 SIZES = (8, 32)
 # Where a kernel must end before all has become one, and steps of the compiler that leave no trace are seen by the limit of time.
-LARGE = {"join": (50, 250), "maps": (100, 1200)}
+LARGE = {"join": (50, 250), "maps": (100, 1200), "wide": (1, 512)}
 MEMORY = 12 << 30
 SECONDS = "60"
 
@@ -57,7 +57,7 @@ class Net:
         print("growth: " + text)
 
     def make(self, family, size):
-        path = os.path.join(self.folder, f"{family}-{size}" + (".mlir" if family.startswith(("graph", "maps")) else ".onnx"))
+        path = os.path.join(self.folder, f"{family}-{size}" + (".mlir" if family.startswith(("graph", "maps", "wide")) else ".onnx"))
         inputs.FAMILIES[family](size, path)
         return path
 

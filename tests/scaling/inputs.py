@@ -216,6 +216,23 @@ def maps(n, path):
         file.write(f"  dfg.return %v{n} : tensor<64xf32>\n}}\n")
 
 
+def wide(n, path):
+    """One node that computes with vectors of 2048 `n` numbers, and carries one through a loop."""
+    width = 2048 * n
+    memory, vector = f"memref<{width}xf32>", f"vector<{width}xf32>"
+    with open(path, "w") as file:
+        file.write(f"dfg.graph @wide(%x: {memory}) -> (y: {memory}) {{\n  %o = dfg.buffer() : {memory}\n"
+                   f"  %y = dfg.node @w (in %a = %x : {memory}, out %c = %o : {memory}) {{\n"
+                   "    %z = arith.constant 0 : index\n    %one = arith.constant 1 : index\n    %four = arith.constant 4 : index\n"
+                   f"    %k = arith.constant dense<1.5> : {vector}\n    %v = vector.load %a[%z] : {memory}, {vector}\n"
+                   f"    %l = scf.for %i = %z to %four step %one iter_args(%s = %v) -> ({vector}) {{\n"
+                   f"      %p = arith.mulf %s, %k : {vector}\n      %e = math.exp %p : {vector}\n      %t = arith.addf %e, %s : {vector}\n"
+                   f"      scf.yield %t : {vector}\n    }}\n"
+                   f"    %r = vector.reduction <add>, %l : {vector} into f32\n    %b = vector.broadcast %r : f32 to {vector}\n"
+                   f"    %q = arith.subf %l, %b : {vector}\n    vector.store %q, %c[%z] : {memory}, {vector}\n  }}\n"
+                   f"  dfg.return %y : {memory}\n}}\n")
+
+
 def cpp(n, path):
     """Marked C++: a section of `n` loops over two arrays."""
     with open(path, "w") as file:
@@ -263,7 +280,7 @@ FAMILIES = {
     "products-open": lambda n, path: products(n, path, "T"),
     "shapes": shapes,
     "join": join,
-    "maps": maps,
+    "maps": maps, "wide": wide,
     "steps": steps,
     "loops": loops,
     "graph": graph,

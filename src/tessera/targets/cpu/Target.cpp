@@ -8,6 +8,7 @@
 #include "tessera/targets/cpu/Networks.h"
 #include "tessera/targets/cpu/Schedule.h"
 #include "tessera/targets/cpu/ScheduleOps.h"
+#include "tessera/targets/cpu/WideVectors.h"
 #include "tessera/targets/cpu/ir/CpuOps.h"
 #include "tessera/targets/cpu/layout/Passes.h"
 #include "tessera/transforms/schedule/Script.h"
@@ -93,6 +94,7 @@ public:
       return failure();
     for (NodeLowering &node : nodes) {
       cpu::mergeInPlace(node.payload, node.env);
+      cpu::legaliseWideVectors(node.payload);
       cpu::shareCopies(node.payload);
     }
     for (NodeLowering &node : nodes)
