@@ -13,8 +13,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -214,20 +216,29 @@ static std::string dotText(const ProgramPlan &plan, const std::vector<Row> &rows
 
 // Runs Graphviz on `text`; the file appears only when it worked.
 static Status writeSvg(const std::string &path, const std::string &text) {
-  std::string source = concat("/tmp/tessera-", getpid(), ".dot"),
-              target = concat("/tmp/tessera-", getpid(), ".svg");
-  TESSERA_TRY(writeFile(source, std::string_view(text)));
-  int result = std::system(concat("dot -Tsvg -o ", target, " ", source, " 2>/dev/null").c_str());
+  // A folder of our own: nobody else can have put a link there.
+  char folder[] = "/tmp/tessera-XXXXXX";
+  if (!mkdtemp(folder))
+    return fail(StatusCode::Io, "cannot make a temporary folder in /tmp: ", std::strerror(errno),
+                "; use --dot to write Graphviz's input");
+  std::string source = concat(folder, "/graph.dot"), target = concat(folder, "/graph.svg");
+  Status status = writeFile(source, std::string_view(text));
+  int result =
+      status.ok() ? std::system(concat("dot -Tsvg -o ", target, " ", source, " 2>/dev/null").c_str()) : 0;
   unlink(source.c_str());
-  if (result != 0) {
+  if (!status.ok() || result != 0) {
     unlink(target.c_str());
+    rmdir(folder);
+    if (!status.ok())
+      return status;
     return fail(StatusCode::NotFound,
                 "cannot draw: Graphviz's 'dot' is not installed or failed; install the package "
                 "'graphviz', or use --dot to write its input");
   }
   auto drawn = MappedFile::open(target);
-  Status status = drawn.ok() ? writeFile(path, (*drawn)->bytes()) : drawn.status();
+  status = drawn.ok() ? writeFile(path, (*drawn)->bytes()) : drawn.status();
   unlink(target.c_str());
+  rmdir(folder);
   return status;
 }
 

@@ -5,6 +5,7 @@
 #include "Tool.h"
 #include "tessera/base/File.h"
 #include "tessera/base/Output.h"
+#include "tessera/base/Trust.h"
 #include "tessera/tune/curve/CurveFile.h"
 
 #include <CLI/CLI.hpp>
@@ -21,6 +22,7 @@ struct ReportOptions {
 static Status reportCommand(const ReportOptions &options) {
   TESSERA_TRY(checkOutputs({options.file, options.log}, {options.output}));
   TESSERA_ASSIGN(Container file, Container::open(options.file));
+  TESSERA_TRY(checkTrust(file));
   TESSERA_ASSIGN(std::optional<tune::Curve> curve, tune::readCurve(file));
   if (!curve)
     return fail(StatusCode::InvalidArgument, "'", options.file, "' has no curve; run 'tessera tune' first");

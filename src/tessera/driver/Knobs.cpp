@@ -5,6 +5,7 @@
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
 #include "tessera/base/Json.h"
+#include "tessera/base/Trust.h"
 #include "tessera/ir/dfg/DfgKnobs.h"
 #include "tessera/transforms/graph/Rewrites.h"
 #include "tessera/transforms/nn/knobs/Knobs.h"
@@ -57,6 +58,7 @@ static Result<KnobMap> readKnobFile(const std::string &path) {
 
 static Result<KnobMap> readConfiguration(const std::string &path, const std::string &name) {
   TESSERA_ASSIGN(const Container file, Container::open(path));
+  TESSERA_TRY(checkTrust(file));
   TESSERA_ASSIGN(std::optional<tune::Curve> curve, tune::readCurve(file));
   if (!curve)
     return fail(StatusCode::InvalidArgument, "'", path, "' has not been tuned; run 'tessera tune' first");

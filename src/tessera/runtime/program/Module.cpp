@@ -202,6 +202,7 @@ Result<std::shared_ptr<const Module>> Module::inspect(const std::string &path) {
   auto container = Container::open(path);
   if (!container.ok())
     return container.status();
+  TESSERA_TRY(checkTrust(*container));
   auto module = read(container.take());
   if (!module.ok())
     return module.status();
