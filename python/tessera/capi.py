@@ -53,6 +53,7 @@ _SIGNATURES = {
     "tsr_program_output_info": (c_int, [c_void_p, c_size_t, POINTER(PortInfo)]),
     "tsr_program_input_is_unsigned": (c_int, [c_void_p, c_size_t]),
     "tsr_program_output_is_unsigned": (c_int, [c_void_p, c_size_t]),
+    "tsr_program_output_word": (c_char_p, [c_void_p, c_size_t, c_size_t]),
     "tsr_program_node_count": (c_size_t, [c_void_p]),
     "tsr_program_profile": (c_int, [c_void_p, c_size_t, POINTER(NodeProfile)]),
     "tsr_buffer_create": (c_int, [c_int, c_size_t, POINTER(c_int64), POINTER(c_void_p)]),

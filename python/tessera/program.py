@@ -22,6 +22,7 @@ class Port:
 
     def __init__(self, name, kind, shape, written=False, unsigned=False):
         self.name, self.kind, self.written, self.unsigned = name, kind, written, unsigned
+        self.words = None
         self.raw_shape = shape
         self.shape = tuple(None if extent < 0 else extent for extent in shape)
         # Integers are signless; the other view of them has no sign.
@@ -75,6 +76,8 @@ class Program:
         self.name = capi.text(lib.tsr_program_name(handle))
         self.inputs = self._ports(lib.tsr_program_input_count, lib.tsr_program_input_info, lib.tsr_program_input_is_unsigned)
         self.outputs = self._ports(lib.tsr_program_output_count, lib.tsr_program_output_info, lib.tsr_program_output_is_unsigned)
+        for i, port in enumerate(self.outputs):
+            port.words = _words(handle, i)
         self.threads = threads
         self._lock = threading.Lock()
 
@@ -137,6 +140,7 @@ class Program:
             for buffer in inputs:
                 lib.tsr_buffer_free(buffer)
         results = [_to_numpy(buffer, port.dtype) for buffer, port in zip(outputs, self.outputs)]
+        results = [result if port.words is None else port.words[result] for result, port in zip(results, self.outputs)]
         if len(results) == 1:
             return results[0]
         return {port.name: result for port, result in zip(self.outputs, results)}
@@ -190,6 +194,14 @@ class Program:
             rows.append({"node": capi.text(node.name), "source": capi.text(node.source), "device": capi.text(node.device), "count": node.count,
                          "total_ns": node.total_ns, "min_ns": node.min_ns, "flops": node.flops, "bytes": node.bytes})
         return rows
+
+
+def _words(program, output):
+    """The strings that the elements of an output stand for, or None."""
+    words = []
+    while (word := capi.library().tsr_program_output_word(program, output, len(words))) is not None:
+        words.append(capi.text(word))
+    return np.array(words) if words else None
 
 
 def _to_numpy(handle, dtype):

@@ -49,6 +49,18 @@ def test_unsigned_integers():
         program.run(np.float32([1]), np.int8([1]))
 
 
+def test_strings():
+    """An output of strings comes back as strings."""
+    model = ow.ModelWriter("words", 17)
+    model.nodes = [ow.node("Constant", [], ["w"], "words", {"value_strings": ["low", "gr\u00f6\u00dfer", "high"]}),
+                   ow.node("Gather", ["w", "x"], ["y"], "pick", {})]
+    model.inputs = [ow.value_info("x", ow.INT64, ["N"])]
+    model.outputs = [ow.value_info("y", 8, ["N"])]
+    program = tessera.compile(model.bytes())
+    assert list(program.run(np.int64([2, 0, 1]))) == ["high", "low", "gr\u00f6\u00dfer"]
+    assert program.run(np.empty(0, np.int64)).shape == (0,)
+
+
 @pytest.fixture(scope="module")
 def program():
     return tessera.compile(linear_model()[0])

@@ -147,8 +147,12 @@ int cli::runOracle(const std::string &path, const std::string &program,
       continue;
     if (!element)
       return fail("output '" + key + "': type " + text + " cannot be written as .npy");
-    Status s = writeNpy(it->second, npyTypeFor(*element, dfg::isUnsigned(graph, key)), array.shape,
-                        std::as_bytes(std::span(array.bytes)));
+    std::vector<std::string> words = dfg::wordsOf(graph, key);
+    std::span places(reinterpret_cast<const int64_t *>(array.bytes.data()),
+                     words.empty() ? 0 : array.bytes.size() / sizeof(int64_t));
+    Status s = !words.empty() ? writeNpyWords(it->second, array.shape, places, words)
+                              : writeNpy(it->second, npyTypeFor(*element, dfg::isUnsigned(graph, key)),
+                                         array.shape, std::as_bytes(std::span(array.bytes)));
     if (!s.ok())
       return fail(s.message());
     wanted.erase(it);

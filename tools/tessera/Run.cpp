@@ -164,7 +164,13 @@ static Status writeOutputs(const ProgramPlan &plan, const std::vector<std::strin
       continue; // Names are checked before the launch, files written after it.
     Buffer &buffer = *outputs[static_cast<size_t>(index)];
     TESSERA_ASSIGN(std::byte * memory, buffer.hostRead());
-    const NpyType type = npyTypeFor(buffer.type(), plan.outputs[static_cast<size_t>(index)].isUnsigned);
+    const Port &port = plan.outputs[static_cast<size_t>(index)];
+    if (!port.words.empty()) {
+      std::span places(reinterpret_cast<const int64_t *>(memory), buffer.bytes() / sizeof(int64_t));
+      TESSERA_TRY(writeNpyWords(pair.second, buffer.shape(), places, port.words));
+      continue;
+    }
+    const NpyType type = npyTypeFor(buffer.type(), port.isUnsigned);
     TESSERA_TRY(writeNpy(pair.second, type, buffer.shape(), {memory, buffer.bytes()}));
   }
   return Status();

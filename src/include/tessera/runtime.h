@@ -138,6 +138,9 @@ TSR_API tsr_status tsr_program_output_info(const tsr_program *program, size_t in
 /** 1 when the integers of an input or output are unsigned; types do not say. */
 TSR_API int tsr_program_input_is_unsigned(const tsr_program *program, size_t index);
 TSR_API int tsr_program_output_is_unsigned(const tsr_program *program, size_t index);
+/** Of an output of strings: what its elements (i64) with the value `word` stand for. NULL behind the last
+   one, and for outputs of numbers. */
+TSR_API const char *tsr_program_output_word(const tsr_program *program, size_t index, size_t word);
 /** The index of a port by name; fails with a suggestion when there is none. */
 TSR_API tsr_status tsr_program_find_input(const tsr_program *program, const char *name, size_t *index);
 TSR_API tsr_status tsr_program_find_output(const tsr_program *program, const char *name, size_t *index);

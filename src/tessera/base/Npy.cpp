@@ -302,10 +302,9 @@ Result<NpyArray> readNpy(const std::string &path) {
   return parseNpy(mapped->bytes(), path, mapped);
 }
 
-std::string npyHeader(NpyType type, std::span<const int64_t> shape) {
-  const auto &t = types[static_cast<size_t>(type)];
-  std::string dict = concat("{'descr': '", t.size == 1 ? '|' : '<', t.kind, static_cast<int>(t.size),
-                            "', 'fortran_order': False, 'shape': (");
+// For elements that NumPy describes so.
+static std::string headerOf(std::string_view descr, std::span<const int64_t> shape) {
+  std::string dict = concat("{'descr': '", descr, "', 'fortran_order': False, 'shape': (");
   for (size_t d = 0; d < shape.size(); ++d)
     dict += concat(shape[d], d + 1 == shape.size() && d > 0 ? "" : d + 1 == shape.size() ? "," : ", ");
   dict += "), }";
@@ -316,6 +315,56 @@ std::string npyHeader(NpyType type, std::span<const int64_t> shape) {
   out += static_cast<char>(dict.size() & 255);
   out += static_cast<char>(dict.size() >> 8);
   return out + dict;
+}
+
+std::string npyHeader(NpyType type, std::span<const int64_t> shape) {
+  const auto &t = types[static_cast<size_t>(type)];
+  return headerOf(concat(t.size == 1 ? '|' : '<', t.kind, static_cast<int>(t.size)), shape);
+}
+
+// Code points of well-formed UTF-8; what is not becomes U+FFFD.
+static std::vector<uint32_t> codePoints(std::string_view text) {
+  std::vector<uint32_t> points;
+  for (size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    const size_t more = lead < 0x80 ? 0 : lead >> 5 == 6 ? 1 : lead >> 4 == 14 ? 2 : lead >> 3 == 30 ? 3 : 4;
+    uint32_t point = more == 0 ? lead : lead & (0x3fU >> more);
+    bool isWhole = more < 4 && i + more < text.size();
+    for (size_t k = 1; isWhole && k <= more; ++k) {
+      const auto next = static_cast<unsigned char>(text[i + k]);
+      isWhole = next >> 6 == 2;
+      point = point << 6 | (next & 0x3f);
+    }
+    points.push_back(isWhole ? point : 0xfffd);
+    i += isWhole ? more + 1 : 1;
+  }
+  return points;
+}
+
+Status writeNpyWords(const std::string &path, std::span<const int64_t> shape, std::span<const int64_t> places,
+                     std::span<const std::string> words) {
+  std::vector<std::vector<uint32_t>> table;
+  size_t width = 1;
+  for (const std::string &word : words) {
+    table.push_back(codePoints(word));
+    width = std::max(width, table.back().size());
+  }
+  std::vector<uint32_t> elements;
+  for (int64_t place : places) {
+    if (place < 0 || place >= static_cast<int64_t>(table.size()))
+      return Status::error(StatusCode::Internal, "an element stands for string " + std::to_string(place) +
+                                                     " of " + std::to_string(table.size()));
+    std::vector<uint32_t> word = table[static_cast<size_t>(place)];
+    word.resize(width);
+    elements.insert(elements.end(), word.begin(), word.end());
+  }
+  auto file = AtomicFile::create(path);
+  if (!file.ok())
+    return file.status();
+  const std::string header = headerOf("<U" + std::to_string(width), shape);
+  TESSERA_TRY(file->write(std::as_bytes(std::span(header.data(), header.size()))));
+  TESSERA_TRY(file->write(std::as_bytes(std::span(elements))));
+  return file->commit();
 }
 
 Status writeNpy(const std::string &path, NpyType type, std::span<const int64_t> shape,

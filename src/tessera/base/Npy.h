@@ -61,6 +61,11 @@ inline Status writeNpy(const std::string &path, const NpyArray &array) {
   return writeNpy(path, array.type, array.shape, array.data);
 }
 
+/// Writes strings (UTF-8) as a `.npy` file of NumPy's fixed width: `words` holds them, `places` which one
+/// each element is.
+Status writeNpyWords(const std::string &path, std::span<const int64_t> shape, std::span<const int64_t> places,
+                     std::span<const std::string> words);
+
 using NpzEntries = std::vector<std::pair<std::string, NpyArray>>;
 
 /// Most bytes a `.npz` may unpack to: a guard against zip bombs.

@@ -517,8 +517,12 @@ LogicalResult Planner::run() {
     for (StringRef name : names.getAsValueRange<StringAttr>())
       program.unsignedPorts.insert(name.str());
   auto ret = cast<dfg::ReturnOp>(graph.getBodyBlock()->getTerminator());
-  for (auto [v, name] : llvm::zip(ret.getValues(), graph.getResultNames()))
-    program.outputs.push_back({cast<StringAttr>(name).str(), env.values.lookup(v)});
+  for (auto [v, name] : llvm::zip(ret.getValues(), graph.getResultNames())) {
+    std::string port = cast<StringAttr>(name).str();
+    program.outputs.push_back({port, env.values.lookup(v)});
+    if (std::vector<std::string> words = dfg::wordsOf(graph, port); !words.empty())
+      program.words[port] = std::move(words);
+  }
   return success();
 }
 

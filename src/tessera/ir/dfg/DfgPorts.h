@@ -10,9 +10,22 @@ namespace tessera::dfg {
 /// operations know themselves how they take their operands.
 inline constexpr StringLiteral unsignedAttr = "dfg.unsigned";
 
+/// On a graph: for outputs that are strings, by name, the table that their elements (i64) are places in.
+inline constexpr StringLiteral wordsAttr = "dfg.words";
+
 inline bool isUnsigned(GraphOp graph, StringRef port) {
   auto names = graph->getAttrOfType<ArrayAttr>(unsignedAttr);
   return names && llvm::is_contained(names.getAsValueRange<StringAttr>(), port);
+}
+
+/// That table; empty for outputs of numbers.
+inline std::vector<std::string> wordsOf(GraphOp graph, StringRef port) {
+  std::vector<std::string> words;
+  auto tables = graph->getAttrOfType<DictionaryAttr>(wordsAttr);
+  if (auto table = tables ? tables.getAs<ArrayAttr>(port) : ArrayAttr())
+    for (StringRef word : table.getAsValueRange<StringAttr>())
+      words.push_back(word.str());
+  return words;
 }
 
 } // namespace tessera::dfg

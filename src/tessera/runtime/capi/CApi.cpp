@@ -255,6 +255,12 @@ int tsr_program_input_is_unsigned(const tsr_program *program, size_t index) {
 int tsr_program_output_is_unsigned(const tsr_program *program, size_t index) {
   return isUnsigned(program, &ProgramPlan::outputs, index);
 }
+const char *tsr_program_output_word(const tsr_program *program, size_t index, size_t word) {
+  if (!program || index >= program->ref->plan().outputs.size())
+    return nullptr;
+  const std::vector<std::string> &words = program->ref->plan().outputs[index].words;
+  return word < words.size() ? words[word].c_str() : nullptr;
+}
 
 static Status findPort(const tsr_program *program, const std::vector<Port> ProgramPlan::*ofKind,
                        const char *kind, const char *plural, const char *name, size_t *index) {

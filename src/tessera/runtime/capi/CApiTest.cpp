@@ -39,6 +39,9 @@ TEST(CApi, LaunchAndIntrospection) {
   EXPECT_EQ(info.shape[0], -1);
   EXPECT_EQ(tsr_program_output_info(program, 7, &info), TSR_INVALID_ARGUMENT);
   EXPECT_EQ(tsr_program_output_is_unsigned(program, 0), 0);
+  EXPECT_EQ(tsr_program_output_word(program, 0, 0), nullptr);
+  EXPECT_EQ(tsr_program_output_word(program, 7, 0), nullptr);
+  EXPECT_EQ(tsr_program_output_word(nullptr, 0, 0), nullptr);
   EXPECT_EQ(tsr_program_input_is_unsigned(program, 7), 0);
   EXPECT_EQ(tsr_program_input_is_unsigned(nullptr, 0), 0);
   size_t index;

@@ -130,6 +130,8 @@ struct Node {
 struct Port {
   std::string name;
   int32_t value = 0;
+  /// Of an output of strings: the table that its elements (i64) are places in.
+  std::vector<std::string> words;
   bool isUnsigned = false; ///< Its integers have no sign, for those who fill and read it.
   bool written = false;    ///< Derived, for inputs: some node writes the caller's memory.
 };

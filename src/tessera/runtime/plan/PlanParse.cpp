@@ -441,6 +441,13 @@ static std::vector<Port> readPorts(Reader &reader, const Json &json, const char 
       else
         port.isUnsigned = isUnsigned->get<bool>();
     }
+    if (const Json *words = reader.field(item, "words", false)) {
+      if (!words->is_array() ||
+          !std::all_of(words->begin(), words->end(), [](const Json &w) { return w.is_string(); }))
+        reader.error(key, ": 'words' of '", port.name, "': expected a list of strings");
+      else
+        port.words = words->get<std::vector<std::string>>();
+    }
     for (const Port &other : ports)
       if (other.name == port.name)
         reader.error(key, ": name '", port.name, "' occurs twice");

@@ -161,6 +161,8 @@ static json programJson(const Program &p, const json &exprs) {
     json j = {{"name", name}, {"value", value}};
     if (p.unsignedPorts.count(name))
       j["unsigned"] = true;
+    if (auto it = p.words.find(name); it != p.words.end())
+      j["words"] = it->second;
     return j;
   };
   for (auto &[n, v] : p.inputs)

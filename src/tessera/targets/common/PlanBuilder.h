@@ -89,7 +89,8 @@ public:
   /// Temporaries that are not alive at the same time may share memory.
   bool reuse = true;
   std::vector<std::pair<std::string, int>> inputs, outputs;
-  std::set<std::string> unsignedPorts; ///< of those, the ones whose integers are unsigned
+  std::set<std::string> unsignedPorts;                   ///< of those, the ones whose integers are unsigned
+  std::map<std::string, std::vector<std::string>> words; ///< what the elements of an output stand for
   std::vector<Value> values;
   std::vector<Node> nodes;
   std::vector<ExtentCheck> checks; ///< of views
