@@ -143,6 +143,28 @@ FOUND = [
     ("a Squeeze without axes that must take an open extent away",
      "(float[n, m, 4] x, float[4, 3] w) => (float[3] y) { p = MatMul(x, w) q = Abs(p) y = Squeeze(q) }",
      [{"x": (1, 1, 4), "w": (4, 3)}]),
+    ("a sequence that is made, changed and looked into",
+     """(float[n, 3] x, float[m, 3] z) => (float[?, ?] y, float[?, ?] last, int64 count)
+          <int64 one = {1}, int64 minus = {-1}, int64 zero = {0}> {
+          s = SequenceConstruct(x, z)
+          w = Neg(x)
+          t = SequenceInsert(s, w, one)
+          u = SequenceErase(t, zero)
+          v = SequenceInsert(u, x)
+          y = ConcatFromSequence<axis = 0>(v)
+          last = SequenceAt(v, minus)
+          count = SequenceLength(v) }""",
+     [{"x": (2, 3), "z": (1, 3)}, {"x": (1, 3), "z": (4, 3)}]),
+    ("a sequence of parts, stacked again",
+     """(float[3, n] x) => (float[?, ?, ?] y, float[?, ?] z) <int64[2] sizes = {1, 2}> {
+          s = SplitToSequence<axis = 0, keepdims = 0>(x)
+          y = ConcatFromSequence<axis = 1, new_axis = 1>(s)
+          t = SplitToSequence<axis = 0>(x, sizes)
+          z = ConcatFromSequence<axis = 0>(t) }""",
+     [{"x": (3, 2)}, {"x": (3, 5)}]),
+    ("an optional that is there",
+     """(float[n] x) => (float[?] y, bool has) { o = Optional(x) has = OptionalHasElement(o) y = OptionalGetElement(o) }""",
+     [{"x": (2,)}, {"x": (5,)}]),
 ]
 
 

@@ -171,6 +171,9 @@ void NodeContext::set(unsigned i, Value value, DataType type) {
       fail("cannot be converted");
     return;
   }
+  if (type == DataType::String)
+    return void(
+        fail("tensors of string are not supported here; expected an operator that moves or encodes them"));
   if (i < out.size())
     out[i] = importer.fromValue(value, type);
 }

@@ -65,6 +65,9 @@ public:
   /// failure when neither is given.
   std::optional<Ints> attrOrInput(StringRef name, unsigned i);
 
+  /// The strings of an input.
+  std::optional<WordTable> words(unsigned i);
+
   void set(unsigned i, Value value, DataType type);
   void set(unsigned i, Val value);
   void set(unsigned i, Known known);
@@ -252,6 +255,15 @@ ArrayRef<OperatorEntry> selectionOperators();
 ArrayRef<OperatorEntry> contribOperators();
 ArrayRef<OperatorEntry> contribQuantOperators();
 ArrayRef<OperatorEntry> contribAttentionOperators();
+ArrayRef<OperatorEntry> learnedOperators();
+ArrayRef<OperatorEntry> treeOperators();
+ArrayRef<OperatorEntry> encoderOperators();
+ArrayRef<OperatorEntry> listOperators();
+
+/// Whether the operator may have operands of strings.
+bool takesStrings(const Node &node);
+/// Converts a node with such operands.
+void convertStrings(NodeContext &c, Convert convert);
 
 /// Computes the node's outputs from known elements. False when it does not know the operator, or not for
 /// these.

@@ -146,9 +146,10 @@ inline Proto oneNode(StringRef op, StringRef inputs, StringRef attributes, unsig
   for (StringRef a : list)
     node.add(5, attribute(a));
   graph.add(1, node).add(12, input("y0", 1, ""));
-  Proto model = Proto().add(1, 10).add(8, opsetProto(version.empty() ? 27 : integers(version)[0]));
+  Proto model =
+      Proto().add(1, 10).add(8, opsetProto(version.empty() || !domain.empty() ? 27 : integers(version)[0]));
   if (!domain.empty())
-    model.add(8, opsetProto(1, domain));
+    model.add(8, opsetProto(version.empty() ? 1 : integers(version)[0], domain));
   return model.add(7, graph);
 }
 

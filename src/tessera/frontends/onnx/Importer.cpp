@@ -35,7 +35,8 @@ Importer::Importer(const ox::Model &model, const ImportOptions &options, MLIRCon
         normOperators(),        moveOperators(),     partOperators(),         shapeOperators(),
         indexOperators(),       resampleOperators(), quantOperators(),        sequenceOperators(),
         attentionOperators(),   lossOperators(),     signalOperators(),       controlOperators(),
-        selectionOperators(),   contribOperators(),  contribQuantOperators(), contribAttentionOperators()})
+        selectionOperators(),   contribOperators(),  contribQuantOperators(), contribAttentionOperators(),
+        learnedOperators(),     treeOperators(),     encoderOperators(),      listOperators()})
     for (const OperatorEntry &entry : family)
       operators[{entry.domain, entry.name}].push_back(&entry);
 }
@@ -194,6 +195,11 @@ static std::vector<char> knownBytes(const Known &known, MLIRContext *context) {
 Value Importer::materialise(const Val &val, NodeContext *context) {
   if (!val || val->poison)
     return {};
+  if (val->items) {
+    if (context)
+      context->fail("a sequence is not supported here; expected a tensor");
+    return {};
+  }
   if (val->value)
     return val->value;
   Location loc = NameLoc::get(b.getStringAttr(val->name.empty() ? "constant" : val->name));
@@ -328,6 +334,11 @@ void Importer::importNode(const Node &node, size_t index, Scope &scope) {
       call(c, *function);
     else if (node.domain.empty() && opset > lastOpset)
       c.fail("opset " + Twine(opset) + " is newer than the newest that is supported, " + Twine(lastOpset));
+    else if (llvm::any_of(c.in, [](const Val &v) { return v && v->type == DataType::String; }) &&
+             !takesStrings(node))
+      c.fail("tensors of string are not supported here; expected an operator that moves or encodes them");
+    else if (llvm::any_of(c.in, [](const Val &v) { return v && v->type == DataType::String; }))
+      convertStrings(c, entry->convert);
     else if (!(node.domain.empty() && evaluate(c)) && !c.bad)
       entry->convert(c);
   }
@@ -554,26 +565,31 @@ bool Importer::graphInputs(Scope &scope) {
     }
     if (scope.values.count(input.name))
       continue; // an initializer: the default is taken
-    if (input.type.kind != ox::Type::Kind::Tensor) {
-      refuse("sequences, optionals, maps and sparse tensors are not supported");
+    // An optional tensor is one that is there.
+    bool optional = input.type.kind == ox::Type::Kind::Optional && input.type.inner;
+    const ox::Type &type = optional ? *input.type.inner : input.type;
+    if (type.kind != ox::Type::Kind::Tensor) {
+      refuse("sequences, maps and sparse tensors are not supported as inputs; expected a tensor, or tensors "
+             "that the "
+             "model joins itself");
       continue;
     }
-    Type element = elementType(input.type.element, b.getContext());
+    Type element = elementType(type.element, b.getContext());
     if (!element) {
-      refuse("tensors of " + Twine(std::string(ox::dataTypeName(input.type.element))) + " are not supported");
+      refuse("tensors of " + Twine(std::string(ox::dataTypeName(type.element))) + " are not supported");
       continue;
     }
-    if (!input.type.shape) {
+    if (!type.shape) {
       refuse("its rank is not known; expected a shape");
       continue;
     }
     SmallVector<int64_t> shape;
-    for (const ox::Dim &dim : *input.type.shape)
+    for (const ox::Dim &dim : *type.shape)
       shape.push_back(dim.value.value_or(ShapedType::kDynamic));
     Value arg =
         leaf->addArgument(RankedTensorType::get(shape, element), NameLoc::get(b.getStringAttr(input.name)));
     ports.push_back({arg, input.name});
-    Val val = fromValue(arg, input.type.element);
+    Val val = fromValue(arg, type.element);
     val->name = input.name;
     val->isInput = true;
     scope.values[input.name] = val;
@@ -599,33 +615,45 @@ void Importer::finish(Scope &scope) {
   Location loc = FileLineColLoc::get(b.getStringAttr(options.file), 0, 0);
   SmallVector<Value> results;
   SmallVector<Attribute> argNames, resultNames, unsignedNames;
+  SmallVector<NamedAttribute> tables;
   SmallVector<Type> argTypes, resultTypes;
   std::set<std::string> taken;
   for (const ox::ValueInfo &output : model.graph.outputs) {
     Val val = scope.find(output.name);
     if (!val || val->poison)
       continue;
-    Value value = materialise(val);
-    if (!value) {
-      problem("output '" + ox::printable(output.name) + "': tensors of " +
-              std::string(ox::dataTypeName(val->type)) + " are not supported");
-      continue;
-    }
     if (output.type.kind == ox::Type::Kind::Tensor && output.type.element != DataType::Undefined &&
-        output.type.element != val->type)
+        !val->items && output.type.element != val->type)
       problem("output '" + ox::printable(output.name) + "': expected " +
               std::string(ox::dataTypeName(output.type.element)) + ", but got " +
               std::string(ox::dataTypeName(val->type)));
     // What was decided must lead to what the model promises.
     if (size_t got = val->dims.size(), promised = output.type.shape ? output.type.shape->size() : got;
-        decided && promised != got)
+        decided && !val->items && promised != got)
       problem("output '" + ox::printable(output.name) + "': expected " + std::to_string(promised) +
               " dimensions, but got " + std::to_string(got));
-    results.push_back(value);
-    resultTypes.push_back(value.getType());
-    resultNames.push_back(b.getStringAttr(output.name));
-    if (isUnsigned(val->type) && val->type != DataType::Bool)
-      unsignedNames.push_back(resultNames.back());
+    // A sequence is an output for each of its values.
+    std::vector<Val> parts = val->items ? *val->items : std::vector<Val>{val};
+    for (auto [i, part] : llvm::enumerate(parts)) {
+      std::string name = val->items ? output.name + "." + std::to_string(i) : output.name;
+      std::optional<WordTable> words = part->type == DataType::String ? wordTable(part) : std::nullopt;
+      Value value = words ? words->indices : materialise(part);
+      if (!value) {
+        problem("output '" + ox::printable(name) + "': " +
+                (part->items
+                     ? "sequences of sequences are not supported"
+                     : "tensors of " + std::string(ox::dataTypeName(part->type)) + " are not supported"));
+        continue;
+      }
+      results.push_back(value);
+      resultTypes.push_back(value.getType());
+      resultNames.push_back(b.getStringAttr(name));
+      if (words)
+        tables.push_back(b.getNamedAttr(
+            name, b.getStrArrayAttr(SmallVector<StringRef>(words->table.begin(), words->table.end()))));
+      if (isUnsigned(part->type) && part->type != DataType::Bool)
+        unsignedNames.push_back(resultNames.back());
+    }
   }
   if (problemCount)
     return;
@@ -642,6 +670,8 @@ void Importer::finish(Scope &scope) {
   b.setInsertionPointToEnd(module->getBody());
   auto graph = dfg::GraphOp::create(b, loc, graphName(options.file), b.getFunctionType(argTypes, resultTypes),
                                     b.getArrayAttr(argNames), b.getArrayAttr(resultNames), StringAttr());
+  if (!tables.empty())
+    graph->setAttr(dfg::wordsAttr, b.getDictionaryAttr(tables));
   if (!unsignedNames.empty())
     graph->setAttr(dfg::unsignedAttr, b.getArrayAttr(unsignedNames));
   Block *body = graph.getBody().empty() ? &graph.getBody().emplaceBlock() : graph.getBodyBlock();

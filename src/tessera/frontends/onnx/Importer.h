@@ -52,6 +52,10 @@ public:
   Val fromSparse(const ::tessera::onnx::SparseTensor &sparse);
   Val fromKnown(Known known);
   Val fromValue(Value value, DataType type);
+  /// The strings of a constant, or of a value that has a table; nothing for others.
+  std::optional<WordTable> wordTable(const Val &x);
+  Val fromWords(Value indices, std::vector<std::string> table);
+  Val fromItems(std::vector<Val> items);
 
   void problem(std::string text);
   /// Forgets the problems behind the first `count`: what had them is not part of the program.

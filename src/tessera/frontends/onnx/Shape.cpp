@@ -35,7 +35,19 @@ static void constant(NodeContext &c) {
     return list(DataType::I64, c.attrInts("value_ints"), false);
   if (c.hasAttr("value_floats"))
     return list(DataType::F32, c.attrFloats("value_floats"), false);
-  c.fail("has no value that is supported (strings are not)");
+  const ox::Attribute *word = c.attr("value_string"), *words = c.attr("value_strings");
+  if (word || words) {
+    ox::Tensor &tensor = c.importer.keep({});
+    tensor.type = DataType::String;
+    if (word)
+      tensor.strings.push_back(word->s);
+    else
+      tensor.strings.assign(words->strings.begin(), words->strings.end());
+    if (words)
+      tensor.dims = {int64_t(words->strings.size())};
+    return c.set(0, c.importer.fromTensor(tensor));
+  }
+  c.fail("has no value that is supported");
 }
 
 static void shape(NodeContext &c) {

@@ -44,6 +44,11 @@ using KnownPtr = std::shared_ptr<const Known>;
 struct Entity;
 /// A value of the model. Shared: several names may stand for one.
 using Val = std::shared_ptr<Entity>;
+/// Strings as places (i64) in a table.
+struct WordTable {
+  Value indices;
+  std::vector<std::string> table;
+};
 struct Entity {
   Entity() = default;
   Entity(const Entity &) = delete;
@@ -54,6 +59,11 @@ struct Entity {
   Value value;               ///< null until it is asked for, where `known` or `tensor` is there
   KnownPtr known;
   const ::tessera::onnx::Tensor *tensor = nullptr;
+  /// Of strings that are no constant: `value` holds places in this table.
+  std::shared_ptr<const std::vector<std::string>> words;
+  /// Of a sequence: its values. An optional is the value itself.
+  std::shared_ptr<const std::vector<Val>> items;
+  bool isNone = false; ///< An optional without a value.
   bool poison = false; ///< a node that gives it failed; what uses it is skipped
   bool isInput = false;
   std::vector<Val> from; ///< what it was computed from
