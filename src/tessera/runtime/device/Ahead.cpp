@@ -14,6 +14,8 @@ static constexpr size_t mostInFlight = 128;
 // After `attempt` was launched: the nodes that may follow at once.
 void DeviceLaunch::launchSuccessors(const AttemptRef &attempt) {
   std::lock_guard<std::mutex> lock(mutex);
+  if (attempt->settled) // All of the launch may be over by now, and the plan gone.
+    return;
   for (int32_t n : plan.nodes[static_cast<size_t>(attempt->nodes[0])].successors)
     if (plan.nodes[static_cast<size_t>(n)].segment == segment && failure.ok() &&
         attempts.size() < mostInFlight && !isAhead[static_cast<size_t>(n)] &&
