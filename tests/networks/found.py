@@ -165,6 +165,36 @@ FOUND = [
     ("an optional that is there",
      """(float[n] x) => (float[?] y, bool has) { o = Optional(x) has = OptionalHasElement(o) y = OptionalGetElement(o) }""",
      [{"x": (2,)}, {"x": (5,)}]),
+    ("a scan over sequences of any length",
+     """(float[2, n, 3] x, float[2, 3] s) => (float[2, 3] last, float[?, ?, ?] sums, float[?, ?, ?] back) {
+          last, sums, back = Scan<num_scan_inputs = 1, scan_input_axes = [1], scan_output_axes = [1, 0], scan_output_directions = [0, 1],
+            body = step (float[2, 3] state, float[2, 3] one) => (float[2, 3] next, float[2, 3] y, float[2, 3] z) {
+              next = Add(state, one)
+              y = Identity(next)
+              z = Neg(one) }>(s, x) }""",
+     [{"x": (2, 5, 3), "s": (2, 3)}, {"x": (2, 1, 3), "s": (2, 3)}, {"x": (2, 9, 3), "s": (2, 3)}]),
+    ("a loop that collects until its own condition ends it",
+     """(float[n, 2] x) => (float[n, 2] last, float[?, ?, 2] all) <int64 first = {0}, bool yes = {1}> {
+          s = Shape<end = 1>(x)
+          t = Squeeze(s)
+          c, last, all = Loop(, yes, first, x) <
+            body = step (int64 i, bool going, int64 c, float[n, 2] a) => (bool more, int64 d, float[n, 2] b, float[n, 2] e) {
+              one = Constant<value = int64 {1}>()
+              d = Add(c, one)
+              more = Less(d, t)
+              b = Add(a, x)
+              e = Neg(a) }> }""",
+     [{"x": (4, 2)}, {"x": (1, 2)}, {"x": (3, 2)}]),
+    ("a loop that collects as often as an extent says",
+     """(float[n, 2] x) => (float[n, 2] last, float[?, ?, 2] all) {
+          s = Shape<end = 1>(x)
+          t = Squeeze(s)
+          last, all = Loop(t, , x) <
+            body = step (int64 i, bool going, float[n, 2] a) => (bool more, float[n, 2] b, float[n, 2] e) {
+              more = Identity(going)
+              b = Add(a, x)
+              e = Neg(a) }> }""",
+     [{"x": (4, 2)}, {"x": (1, 2)}, {"x": (3, 2)}]),
 ]
 
 

@@ -2,6 +2,7 @@
 // Branches and loops. A branch whose condition is known, and a loop whose number of steps is known and small,
 // are written out; others become operations of `scf`.
 #include "tessera/frontends/onnx/Importer.h"
+#include "tessera/frontends/onnx/Loops.h"
 
 using namespace tessera;
 using namespace tessera::onnximport;
@@ -18,8 +19,7 @@ static const ox::Graph *body(NodeContext &c, StringRef name) {
   return nullptr;
 }
 
-// A part of the body failed and said so: this node only hands the failure on.
-static bool poisoned(NodeContext &c, ArrayRef<Val> values) {
+bool onnximport::poisoned(NodeContext &c, ArrayRef<Val> values) {
   for (const Val &v : values)
     if (!v || v->poison) {
       c.bad = true;
@@ -28,8 +28,7 @@ static bool poisoned(NodeContext &c, ArrayRef<Val> values) {
   return false;
 }
 
-// The only element of a tensor; null when it has none or several, which was then said.
-static Value scalarOf(NodeContext &c, Value t) {
+Value onnximport::scalarOf(NodeContext &c, Value t) {
   Value single = c.reshape(t, {});
   return single ? Value(tensor::ExtractOp::create(c.b, c.loc, single, ValueRange())) : Value();
 }
@@ -240,72 +239,6 @@ static bool unroll(NodeContext &c, const ox::Graph &graph, int64_t trips, bool l
   return true;
 }
 
-//===----------------------------------------------------------------------===//
-// Loops that stay
-//===----------------------------------------------------------------------===//
-
-// A loop that carries values of fixed types and has no scan outputs.
-static void whileLoop(NodeContext &c, const ox::Graph &graph) {
-  size_t carried = c.numInputs() > 2 ? c.numInputs() - 2 : 0;
-  OpBuilder &b = c.b;
-  Type i64 = b.getI64Type(), i1 = b.getI1Type();
-  auto fixed = [&](int64_t value, Type type) -> Value {
-    return arith::ConstantOp::create(b, c.loc, b.getIntegerAttr(type, value));
-  };
-  Value limit = c.has(0) ? scalarOf(c, c.v(0)) : fixed(std::numeric_limits<int64_t>::max(), i64);
-  Value going = c.has(1) ? scalarOf(c, c.v(1)) : fixed(1, i1);
-  // Tensors come first: each then has the same place in both parts of the loop, also when nobody reads the
-  // counter or the condition, and bufferization sees that it is one buffer.
-  SmallVector<Value> init;
-  SmallVector<DataType> dataTypes;
-  for (size_t i = 0; i < carried; ++i) {
-    init.push_back(c.v(2 + i));
-    dataTypes.push_back(c.type(2 + i));
-  }
-  init.append({fixed(0, i64), going});
-  if (c.bad || !limit || !going || limit.getType() != i64 || going.getType() != i1 ||
-      llvm::any_of(init, [](Value v) { return !v; }))
-    return void(c.fail("expected an i64 as number of steps and a bool as condition"));
-  SmallVector<Type> types(ValueRange(init).getTypes());
-  SmallVector<Location> locs(types.size(), c.loc);
-  auto loop = scf::WhileOp::create(b, c.loc, types, init);
-  OpBuilder::InsertionGuard guard(b);
-  Block *before = b.createBlock(&loop.getBefore(), {}, types, locs);
-  Value more =
-      arith::CmpIOp::create(b, c.loc, arith::CmpIPredicate::slt, before->getArgument(carried), limit);
-  more = arith::AndIOp::create(b, c.loc, more, before->getArgument(carried + 1));
-  scf::ConditionOp::create(b, c.loc, more, before->getArguments());
-  Block *after = b.createBlock(&loop.getAfter(), {}, types, locs);
-  auto asTensor = [&](Value s) -> Value {
-    return tensor::FromElementsOp::create(b, c.loc, RankedTensorType::get({}, s.getType()), s);
-  };
-  std::vector<Val> inputs{c.importer.fromValue(asTensor(after->getArgument(carried)), DataType::I64),
-                          c.importer.fromValue(asTensor(after->getArgument(carried + 1)), DataType::Bool)};
-  for (size_t i = 0; i < carried; ++i)
-    inputs.push_back(c.importer.fromValue(after->getArgument(i), dataTypes[i]));
-  std::vector<Val> outputs = c.importer.importBody(graph, inputs, c.scope);
-  SmallVector<Value> next;
-  if (!poisoned(c, outputs)) {
-    for (size_t i = 0; i < carried; ++i) {
-      next.push_back(c.importer.materialise(outputs[1 + i], &c));
-      if (next.back() && next.back().getType() != types[i])
-        c.fail("a value that the loop carries changes its type, which needs a known number of steps");
-    }
-    next.push_back(arith::AddIOp::create(b, c.loc, after->getArgument(carried), fixed(1, i64)));
-    next.push_back(scalarOf(c, c.importer.materialise(outputs[0], &c)));
-  }
-  if (c.bad || llvm::any_of(next, [](Value v) { return !v; })) {
-    b.setInsertionPointAfter(loop);
-    c.importer.forgetExtents();
-    loop.erase();
-    c.bad = true;
-    return;
-  }
-  scf::YieldOp::create(b, c.loc, next);
-  for (size_t i = 0; i < carried; ++i)
-    c.set(i, loop.getResult(i), dataTypes[i]);
-}
-
 static void loop(NodeContext &c) {
   const ox::Graph *graph = body(c, "body");
   if (!graph)
@@ -326,33 +259,12 @@ static void loop(NodeContext &c) {
     c.bad = true;
     return;
   }
-  if (!scans)
-    return whileLoop(c, *graph);
-  // The extents of what is collected are the number of steps.
-  if (!knownTrips)
-    c.ints(0, "the number of steps");
-  else if (!knownStart)
-    c.known(1, "the condition");
-  else {
-    for (unsigned i = 0; i < c.numInputs(); ++i)
-      if (c.has(i))
-        c.importer.needs(c.importer.roots(c.val(i)));
-    c.fail(
-        "the number of steps depends on elements, and it collects a value of each step; bind its inputs with "
-        "--frontend-option bind=NAME:FILE.npy");
-  }
+  whileLoop(c, *graph);
 }
 
 //===----------------------------------------------------------------------===//
 // Scan
 //===----------------------------------------------------------------------===//
-
-namespace {
-struct ScanShape {
-  size_t states = 0, inputs = 0, outputs = 0;
-  Ints inputAxes, outputAxes, inputDirections, outputDirections;
-};
-} // namespace
 
 // One scan over `inputs` (states, then sequences); gives states, then stacked outputs.
 static std::vector<Val> scanOnce(NodeContext &c, const ox::Graph &graph, std::vector<Val> inputs,
@@ -367,8 +279,7 @@ static std::vector<Val> scanOnce(NodeContext &c, const ox::Graph &graph, std::ve
       return {};
     int64_t extent = c.dim(x, *axis);
     if (ShapedType::isDynamic(extent) || extent > maxUnrolled || (steps >= 0 && extent != steps))
-      return c.fail("expected sequences of one static length, at most " + Twine(maxUnrolled)),
-             std::vector<Val>();
+      return scanLoop(c, graph, inputs, s);
     steps = extent;
     sequences.push_back(x);
   }

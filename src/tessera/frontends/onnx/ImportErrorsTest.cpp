@@ -348,16 +348,13 @@ TEST(OnnxImportErrors, Loops) {
                {"going", "b"});
   expectProblem(withBody(n, nodeProto("Loop", "loop", {"n", "", "x"}, {"y"}), grow),
                 "a value that the loop carries changes its type, which needs a known number of steps");
-  // It goes on while an element is positive, and collects what it sees.
-  Proto collect = loopBody({"i", "going", "a"},
-                           {nodeProto("Relu", "", {"a"}, {"b"}), nodeProto("ReduceMax", "", {"b"}, {"m"}),
-                            nodeProto("Squeeze", "", {"m"}, {"s"}),
-                            nodeProto("Cast", "", {"s"}, {"more"}).add(5, attributeProto("to", 2).add(3, 9))},
-                           {"more", "b", "b"});
-  expectProblem(
-      withBody(x, nodeProto("Loop", "loop", {"", "", "x"}, {"y", "z"}), collect),
-      "the number of steps depends on elements, and it collects a value of each step; bind its inputs "
-      "with --frontend-option bind=NAME:FILE.npy");
+  // It collects what a window makes of an open extent.
+  Proto pool =
+      nodeProto("MaxPool", "", {"u"}, {"part"}).add(5, attributeProto("kernel_shape", 7).packed(8, {2}));
+  Proto collect = loopBody({"i", "going", "a"}, {pool}, {"going", "a", "part"});
+  expectProblem(withBody(Proto(n).add(11, input("u", 1, "1x1x?")),
+                         nodeProto("Loop", "loop", {"n", "", "x"}, {"y", "z"}), collect),
+                "what the loop collects has an extent that is only known in its steps");
 }
 
 TEST(OnnxImportErrors, Scans) {
@@ -369,7 +366,8 @@ TEST(OnnxImportErrors, Scans) {
                     body, opset);
   };
   Proto one = loopBody({"a"}, {nodeProto("Relu", "", {"a"}, {"b"})}, {"b"});
-  expectProblem(scan("?x2", 1, one), "expected sequences of one static length, at most 1024");
+  Proto both = loopBody({"a", "c"}, {nodeProto("Relu", "", {"a"}, {"b"})}, {"b"});
+  expectProblem(scan("2x2", 2, both, 21, {"x", "n"}), "expected sequences of one length, but got 2 and 1");
   expectProblem(scan("0x2", 1, one), "expected sequences that are not empty");
   expectProblem(scan("2x2", 2, one), "'num_scan_inputs' does not fit its inputs");
   expectProblem(scan("2x2", 1, loopBody({"s", "a"}, {}, {}), 21, {"x", "x"}),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // See Importer.h. Operators are in the files of their families; here is what every node goes through.
 #include "tessera/frontends/onnx/Importer.h"
+#include "tessera/frontends/onnx/Loops.h"
 #include "tessera/frontends/onnx/Ratio.h"
 
 #include "tessera/base/Check.h"
@@ -406,8 +407,7 @@ std::vector<Val> Importer::importBody(const ox::Graph &graph, ArrayRef<Val> inpu
 // Extents
 //===----------------------------------------------------------------------===//
 
-// The operand that gives a dynamic extent of an operation's result; null where it is computed otherwise.
-static Value extentOperand(Operation *def, int64_t d) {
+Value onnximport::extentOperand(Operation *def, int64_t d) {
   auto type = cast<RankedTensorType>(def->getResult(0).getType());
   unsigned before = llvm::count_if(type.getShape().take_front(d), ShapedType::isDynamic);
   if (isa<nn::ReshapeOp, nn::BroadcastOp>(def))
@@ -420,9 +420,7 @@ static Value extentOperand(Operation *def, int64_t d) {
   return {};
 }
 
-// Where an extent comes from, one operation further: from one dimension, or from several that are aligned at
-// the innermost one, of which those that are not 1 are equal. From nowhere when the operation makes it.
-static SmallVector<DimOf, 2> sourcesOf(DimOf of) {
+SmallVector<DimOf, 2> onnximport::sourcesOf(DimOf of) {
   auto [v, d] = of;
   Operation *def = v.getDefiningOp();
   auto typeOf = [](Value x) { return cast<RankedTensorType>(x.getType()); };
