@@ -195,6 +195,36 @@ FOUND = [
               b = Add(a, x)
               e = Neg(a) }> }""",
      [{"x": (4, 2)}, {"x": (1, 2)}, {"x": (3, 2)}]),
+    ("Squeeze without axes of open extents",
+     "(float[n, 1, m] x) => (float[?, ?] y) { a = Abs(x) b = Squeeze(a) y = Exp(b) }",
+     [{"x": (3, 1, 4)}, {"x": (1, 1, 4)}, {"x": (3, 1, 1)}, {"x": (0, 1, 3)}]),
+    ("a computed 0 copies the first extent",
+     "(float[n, m] x, float[k] t) => (float[?, ?] y) <int64[1] rest = {-1}> { s = Shape(t) to = Concat<axis = 0>(s, rest) y = Reshape(x, to) }",
+     [{"x": (4, 6), "t": (2,)}, {"x": (4, 6), "t": (0,)}, {"x": (4, 6), "t": (8,)}, {"x": (4, 6), "t": (5,)}, {"x": (4, 0), "t": (0,)}]),
+    ("a computed 0 copies the second extent",
+     "(float[n, m] x, float[k] t) => (float[?, ?] y) <int64[1] rest = {-1}> { s = Shape(t) to = Concat<axis = 0>(rest, s) y = Reshape(x, to) }",
+     [{"x": (4, 6), "t": (2,)}, {"x": (4, 6), "t": (0,)}, {"x": (4, 6), "t": (5,)}]),
+    ("a computed 0 that has nothing to copy",
+     """(float[n, m] x, float[k] t) => (float[?, ?, ?] y) <int64[2] head = {-1, 2}> {
+          s = Shape(t) to = Concat<axis = 0>(head, s) y = Reshape(x, to) }""",
+     [{"x": (4, 6), "t": (2,)}, {"x": (4, 6), "t": (0,)}, {"x": (4, 6), "t": (1,)}]),
+    ("a computed 0 that is allowed",
+     "(float[n, m] x, float[k] t) => (float[?, 3] y) <int64[1] three = {3}> { s = Shape(t) to = Concat<axis = 0>(s, three) y = Reshape<allowzero = 1>(x, to) }",
+     [{"x": (4, 6), "t": (8,)}, {"x": (0, 6), "t": (0,)}, {"x": (4, 6), "t": (0,)}]),
+    ("a view of all rows, and back",
+     """(float[b, s, 8] x, float[8, 8] w) => (float[?, ?, 8] y) <int64[2] flat = {-1, 8}, int64[1] width = {8}, int64[1] from = {0}, int64[1] two = {2}> {
+          shape = Shape(x) rows = Slice(shape, from, two) f = Reshape(x, flat) g = MatMul(f, w)
+          to = Concat<axis = 0>(rows, width) r = Reshape(g, to) y = Add(r, x) }""",
+     [{"x": (2, 3, 8), "w": (8, 8)}, {"x": (1, 1, 8), "w": (8, 8)}, {"x": (0, 3, 8), "w": (8, 8)}, {"x": (3, 0, 8), "w": (8, 8)}]),
+    ("Expand to what need not fit",
+     "(float[n, m] x, float[k, l] t) => (float[?, ?] y) { s = Shape(t) y = Expand(x, s) }",
+     [{"x": (3, 4), "t": (3, 4)}, {"x": (1, 4), "t": (3, 1)}, {"x": (1, 1), "t": (0, 2)}, {"x": (3, 4), "t": (0, 1)}, {"x": (3, 4), "t": (2, 4)}]),
+    ("sizes that do not add up to an open extent",
+     "(float[n, 6] x) => (float[?, 6] a, float[?, 6] b) <int64[2] s = {2, 0}> { a, b = Split<axis = 0>(x, s) }",
+     [{"x": (2, 6)}, {"x": (3, 6)}, {"x": (0, 6)}]),
+    ("the largest of no elements",
+     "(float[n, m] x) => (int64[?, 1] y) { y = ArgMax<axis = 1>(x) }",
+     [{"x": (2, 3)}, {"x": (0, 3)}, {"x": (3, 0)}]),
 ]
 
 

@@ -242,6 +242,7 @@ ArrayRef<OperatorEntry> poolOperators();
 ArrayRef<OperatorEntry> normOperators();
 ArrayRef<OperatorEntry> moveOperators();
 ArrayRef<OperatorEntry> partOperators();
+ArrayRef<OperatorEntry> reshapeOperators();
 ArrayRef<OperatorEntry> shapeOperators();
 ArrayRef<OperatorEntry> indexOperators();
 ArrayRef<OperatorEntry> resampleOperators();

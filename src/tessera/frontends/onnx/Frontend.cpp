@@ -51,7 +51,10 @@ public:
   std::string name() const override { return "onnx"; }
   std::vector<std::string> extensions() const override { return {".onnx"}; }
   FrontendOptions optionHelp() const override {
-    return {{"bind", "NAME:FILE.npy, an input whose content is known when compiling; may be repeated"}};
+    return {{"bind", "NAME:FILE.npy, an input whose content is known when compiling; may be repeated"},
+            {"dim",
+             "INPUT:AXIS=EXTENT, an open extent that is known when compiling, or NAME=EXTENT, all those that "
+             "the model calls NAME; may be repeated"}};
   }
   void registerDialects(DialectRegistry &registry) const override { registry.insert<nn::NnDialect>(); }
 
@@ -75,7 +78,7 @@ public:
     onnximport::ImportOptions import;
     import.file = llvm::sys::path::filename(path).str();
     for (auto &[option, value] : options)
-      if (failed(bind(import, value, nowhere)))
+      if (failed(option == "dim" ? pin(import, value, nowhere) : bind(import, value, nowhere)))
         return nullptr;
     onnximport::Imported imported = onnximport::importModel(*model, import, context);
     if (!imported.module)
@@ -88,6 +91,22 @@ private:
     for (const std::string &problem : problems)
       emitError(loc) << path << ": " << problem;
     return nullptr;
+  }
+
+  static LogicalResult pin(onnximport::ImportOptions &import, StringRef value, Location loc) {
+    auto [place, size] = value.rsplit('=');
+    auto [name, axis] = place.rsplit(':');
+    onnximport::ImportOptions::Extent extent{place.str(), std::nullopt, 0};
+    // The name of an extent may hold colons.
+    if (int64_t number; !axis.empty() && !axis.getAsInteger(10, number) && number >= 0) {
+      extent.name = name.str();
+      extent.axis = number;
+    }
+    if (extent.name.empty() || size.getAsInteger(10, extent.size) || extent.size < 0)
+      return emitError(loc) << "option 'dim': expected INPUT:AXIS=EXTENT or NAME=EXTENT, but got '" << value
+                            << "'";
+    import.extents.push_back(std::move(extent));
+    return success();
   }
 
   static LogicalResult bind(onnximport::ImportOptions &import, StringRef value, Location loc) {

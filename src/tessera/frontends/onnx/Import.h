@@ -17,6 +17,14 @@ struct ImportOptions {
   std::string file = "model.onnx";
   /// Graph inputs whose content is known when importing; they do not become inputs of the program.
   std::map<std::string, ::tessera::onnx::Tensor> bound;
+  /// An open extent of inputs that is known after all: the one of an axis, or all that bear a name in the
+  /// model.
+  struct Extent {
+    std::string name; ///< of the input, or of the extent
+    std::optional<int64_t> axis;
+    int64_t size;
+  };
+  std::vector<Extent> extents;
   /// Problems reported together; the rest is only counted.
   size_t maxProblems = 50;
   /// Nodes after functions and loops are written out, at most.

@@ -233,6 +233,23 @@ TEST_F(OnnxImport, InputsThatDecideShapesAreBound) {
   EXPECT_NE(text(import(modelProto(graph), options)).find("has no input 'other' to bind"), std::string::npos);
 }
 
+TEST_F(OnnxImport, ExtentsAreKnownByPlaceOrName) {
+  Proto graph = Proto()
+                    .add(11, valueProto("x", {-1, 3}))
+                    .add(1, nodeProto("Relu", "r", {"x"}, {"y"}))
+                    .add(12, typedValue("y", 1, {-1, 3}));
+  onnximport::ImportOptions options;
+  options.extents = {{"x", 0, 5}};
+  std::string got = text(import(modelProto(graph), options));
+  EXPECT_NE(got.find("(%x: tensor<5x3xf32>) -> (y: tensor<5x3xf32>)"), std::string::npos) << got;
+  options.extents = {{"x", 1, 5}};
+  got = text(import(modelProto(graph), options));
+  EXPECT_NE(got.find("its extent 1 is 3 already, and cannot be 5"), std::string::npos) << got;
+  options.extents = {{"batch", std::nullopt, 5}};
+  got = text(import(modelProto(graph), options));
+  EXPECT_NE(got.find("no input has the extent 'batch', which option 'dim' gives"), std::string::npos) << got;
+}
+
 TEST_F(OnnxImport, ShapesAreFollowedThroughDynamicExtents) {
   // Reshape(x, Concat(Shape(x)[0:1], [-1])) of n x 4 x 5 is n x 20.
   Proto graph =

@@ -32,12 +32,15 @@ Importer::Importer(const ox::Model &model, const ImportOptions &options, MLIRCon
                    Decisions decisions)
     : model(model), options(options), b(context), decisions(std::move(decisions)) {
   for (ArrayRef<OperatorEntry> family :
-       {elementwiseOperators(), reduceOperators(),   contractOperators(),     poolOperators(),
-        normOperators(),        moveOperators(),     partOperators(),         shapeOperators(),
-        indexOperators(),       resampleOperators(), quantOperators(),        sequenceOperators(),
-        attentionOperators(),   lossOperators(),     signalOperators(),       controlOperators(),
-        selectionOperators(),   contribOperators(),  contribQuantOperators(), contribAttentionOperators(),
-        learnedOperators(),     treeOperators(),     encoderOperators(),      listOperators()})
+       {elementwiseOperators(), reduceOperators(),       contractOperators(),
+        poolOperators(),        normOperators(),         moveOperators(),
+        partOperators(),        reshapeOperators(),      shapeOperators(),
+        indexOperators(),       resampleOperators(),     quantOperators(),
+        sequenceOperators(),    attentionOperators(),    lossOperators(),
+        signalOperators(),      controlOperators(),      selectionOperators(),
+        contribOperators(),     contribQuantOperators(), contribAttentionOperators(),
+        learnedOperators(),     treeOperators(),         encoderOperators(),
+        listOperators()})
     for (const OperatorEntry &entry : family)
       operators[{entry.domain, entry.name}].push_back(&entry);
 }
@@ -541,6 +544,7 @@ bool Importer::graphInputs(Scope &scope) {
     scope.values[tensor.name] = fromTensor(tensor);
   for (const ox::SparseTensor &sparse : model.graph.sparseInitializers)
     scope.values[sparse.values.name] = fromSparse(sparse);
+  DenseSet<const ImportOptions::Extent *> found;
   for (const ox::ValueInfo &input : model.graph.inputs) {
     auto refuse = [&](const Twine &text) {
       problem(("input '" + ox::printable(input.name) + "': " + text).str());
@@ -582,8 +586,20 @@ bool Importer::graphInputs(Scope &scope) {
       continue;
     }
     SmallVector<int64_t> shape;
-    for (const ox::Dim &dim : *type.shape)
+    for (auto [axis, dim] : llvm::enumerate(*type.shape)) {
       shape.push_back(dim.value.value_or(ShapedType::kDynamic));
+      for (const ImportOptions::Extent &extent : options.extents) {
+        if (extent.axis ? extent.name != input.name || *extent.axis != int64_t(axis)
+                        : extent.name != dim.param)
+          continue;
+        found.insert(&extent);
+        if (ShapedType::isDynamic(shape.back()) || shape.back() == extent.size)
+          shape.back() = extent.size;
+        else
+          refuse("its extent " + Twine(axis) + " is " + Twine(shape.back()) + " already, and cannot be " +
+                 Twine(extent.size));
+      }
+    }
     Value arg =
         leaf->addArgument(RankedTensorType::get(shape, element), NameLoc::get(b.getStringAttr(input.name)));
     ports.push_back({arg, input.name});
@@ -592,6 +608,10 @@ bool Importer::graphInputs(Scope &scope) {
     val->isInput = true;
     scope.values[input.name] = val;
   }
+  for (const ImportOptions::Extent &extent : options.extents)
+    if (!found.count(&extent))
+      problem("no input has the extent '" + ox::printable(extent.name) +
+              (extent.axis ? ":" + std::to_string(*extent.axis) : "") + "', which option 'dim' gives");
   for (auto &[name, tensor] : options.bound)
     if (llvm::none_of(model.graph.inputs, [&](const ox::ValueInfo &i) { return i.name == name; }))
       problem("the model has no input '" + ox::printable(name) + "' to bind");

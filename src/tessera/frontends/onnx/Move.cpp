@@ -5,135 +5,6 @@
 using namespace tessera;
 using namespace tessera::onnximport;
 
-//===----------------------------------------------------------------------===//
-// Reshape
-//===----------------------------------------------------------------------===//
-
-// The extent that -1 stands for: what is left of x's elements. Extents that appear on both sides cancel.
-static Ext remaining(NodeContext &c, Value x, ArrayRef<Ext> others) {
-  int64_t above = 1, below = 1;
-  SmallVector<Value> up, down;
-  auto collect = [&](const Ext &e, int64_t &product, SmallVector<Value> &dynamic) {
-    if (e.isStatic())
-      product = c.mul(Ext(product), e).size;
-    else
-      dynamic.push_back(e.value);
-  };
-  for (const Ext &e : c.exts(x))
-    collect(e, above, up);
-  for (const Ext &e : others)
-    collect(e, below, down);
-  for (Value v : SmallVector<Value>(down)) {
-    auto *it = llvm::find(up, v);
-    if (it == up.end())
-      continue;
-    up.erase(it);
-    down.erase(llvm::find(down, v));
-  }
-  if (below == 0)
-    return c.fail("cannot work out -1 beside an extent of 0"), Ext(1);
-  if (up.empty() && down.empty() && above % below)
-    return c.fail("cannot reshape: its elements do not divide by " + Twine(below)), Ext(1);
-  if (above % below == 0) {
-    above /= below;
-    below = 1;
-  }
-  Ext result(above), divisor(below);
-  for (Value v : up)
-    result = c.mul(result, Ext(v));
-  for (Value v : down)
-    divisor = c.mul(divisor, Ext(v));
-  return c.floordiv(result, divisor);
-}
-
-static void reshape(NodeContext &c) {
-  Value x = c.v(0);
-  bool zeroIsZero = c.attrInt("allowzero", 0);
-  SmallVector<Scalar> wanted;
-  if (c.opset < 5) {
-    for (int64_t n : c.attrInts("shape"))
-      wanted.push_back({n, 0, {}});
-  } else {
-    KnownPtr k = c.known(1, "shape");
-    if (!k)
-      return;
-    wanted.assign(k->elements.begin(), k->elements.end());
-  }
-  Exts shape;
-  std::optional<unsigned> open;
-  for (auto [i, s] : llvm::enumerate(wanted)) {
-    if (s.dynamic) {
-      shape.push_back(Ext(s.dynamic));
-    } else if (s.i == 0 && !zeroIsZero) {
-      shape.push_back(c.ext(x, i));
-    } else if (s.i == -1) {
-      if (open) {
-        c.fail("expected at most one -1 in the shape");
-        return;
-      }
-      open = i;
-      shape.push_back(Ext(1));
-    } else {
-      shape.push_back(Ext(s.i));
-    }
-  }
-  if (c.bad)
-    return;
-  if (open)
-    shape[*open] = remaining(c, x, shape);
-  c.set(0, c.reshape(x, shape), c.type(0));
-}
-
-static void flatten(NodeContext &c) {
-  Value x = c.v(0);
-  int64_t axis = c.attrInt("axis", 1), rank = c.rank(x);
-  if (axis < -rank || axis > rank) {
-    c.fail("axis " + Twine(axis) + " is not one of a tensor with " + Twine(rank) + " dimensions");
-    return;
-  }
-  axis = axis < 0 ? axis + rank : axis;
-  Ext outer = c.product(x, 0, axis), inner = c.product(x, axis, rank);
-  c.set(0, c.reshape(x, {outer, inner}), c.type(0));
-}
-
-static void squeeze(NodeContext &c) {
-  Value x = c.v(0);
-  std::optional<Ints> given = c.attrOrInput("axes", 1);
-  if (c.bad)
-    return;
-  Ints axes;
-  if (given) {
-    std::optional<Ints> checked = c.axes(*given, c.rank(x));
-    if (!checked)
-      return;
-    axes = *checked;
-  } else {
-    Ints open;
-    for (int64_t i = 0; i < c.rank(x); ++i) {
-      if (c.dim(x, i) == 1)
-        axes.push_back(i);
-      else if (ShapedType::isDynamic(c.dim(x, i)))
-        open.push_back(i);
-    }
-    // Open extents stay, unless only a tensor without them fits what follows.
-    if (!open.empty() && c.importer.decide(2))
-      axes.append(open);
-  }
-  c.set(0, c.squeeze(x, axes), c.type(0));
-}
-
-static void unsqueeze(NodeContext &c) {
-  Value x = c.v(0);
-  std::optional<Ints> given = c.attrOrInput("axes", 1);
-  if (!given) {
-    c.fail("axes are missing");
-    return;
-  }
-  std::optional<Ints> axes = c.axes(*given, c.rank(x) + given->size());
-  if (axes)
-    c.set(0, c.unsqueeze(x, *axes), c.type(0));
-}
-
 static void transpose(NodeContext &c) {
   Value x = c.v(0);
   Ints permutation = c.attrInts("perm");
@@ -185,6 +56,13 @@ static void expand(NodeContext &c) {
       return;
     }
     have = c.wider(have, s.dynamic ? Ext(s.dynamic) : Ext(s.i));
+    // What is asked for is what comes of it, or 1.
+    if (s.dynamic && !c.same(have, Ext(s.dynamic))) {
+      Value one = arith::ConstantIndexOp::create(c.b, c.loc, 1);
+      Value isOne = arith::CmpIOp::create(c.b, c.loc, arith::CmpIPredicate::eq, s.dynamic, one);
+      Value wanted = arith::SelectOp::create(c.b, c.loc, isOne, c.index(have), s.dynamic);
+      c.require(wanted, have, "extent " + Twine(i) + " of the shape to expand to", /*ifKnown=*/true);
+    }
   }
   c.set(0, c.broadcast(x, shape), c.type(0));
 }
@@ -270,10 +148,6 @@ static void centerCropPad(NodeContext &c) {
 
 ArrayRef<OperatorEntry> onnximport::moveOperators() {
   static const OperatorEntry entries[] = {
-      {"Reshape", 1, lastOpset, reshape},
-      {"Flatten", 1, lastOpset, flatten},
-      {"Squeeze", 1, lastOpset, squeeze},
-      {"Unsqueeze", 1, lastOpset, unsqueeze},
       {"Transpose", 1, lastOpset, transpose},
       {"Concat", 1, lastOpset, concatenate},
       {"Expand", 8, lastOpset, expand},

@@ -92,6 +92,8 @@ static void split(NodeContext &c) {
     c.fail("the sizes add up to " + Twine(total.size) + ", expected " + Twine(extent.size));
     return;
   }
+  c.require(extent, total, "extent " + Twine(*axis) + " of the operand, all of which the sizes split,",
+            /*ifKnown=*/true);
   Ext start(0);
   for (int64_t i = 0; i < n; ++i) {
     Ext size = (*sizes)[i];

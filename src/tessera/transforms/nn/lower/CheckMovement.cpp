@@ -103,6 +103,16 @@ void Checker::check(OneHotOp op) { exactly({op.getValues(), 0}, 2); }
 
 void Checker::check(TopKOp op) { atLeast({op.getX(), int64_t(op.getAxis())}, index(int64_t(op.getK()))); }
 
+// There is an extreme for each element of the result.
+void Checker::check(ArgReduceOp op) {
+  int64_t axis = int64_t(op.getAxis());
+  Value least = index(1);
+  for (int64_t d = 0; d < typeOf(op.getX()).getRank(); ++d)
+    if (d != axis && (isDynamic({op.getX(), d}) || typeOf(op.getX()).getDimSize(d) == 0))
+      least = arith::MinSIOp::create(b, op->getLoc(), least, read({op.getX(), d}));
+  atLeast({op.getX(), axis}, least);
+}
+
 void Checker::checkScale(Value x, Value scale, Value zero, int64_t axis, int64_t block) {
   int64_t rank = typeOf(scale).getRank();
   if (zero)

@@ -177,9 +177,9 @@ void Checker::run() {
       .Case<MatmulOp, EinsumOp, ConvOp, ConvTransposeOp, DeformConvOp, PoolOp, MaxPoolIndicesOp, BatchNormOp,
             GroupNormOp, LayerNormOp, RecurrentOp, AttentionOp, ConcatOp, PadOp, SliceOp, BroadcastOp,
             ReshapeOp, ReverseSequenceOp, GatherOp, GatherElementsOp, GatherNdOp, ScatterElementsOp,
-            ScatterNdOp, OneHotOp, TopKOp, ColumnsToImageOp, MaxUnpoolOp, GridSampleOp, RoiAlignOp,
-            InterpolateOp, QuantizeOp, DequantizeOp, tensor::ExtractSliceOp, tensor::ExpandShapeOp,
-            tensor::CastOp>([&](auto own) { check(own); })
+            ScatterNdOp, OneHotOp, TopKOp, ArgReduceOp, ColumnsToImageOp, MaxUnpoolOp, GridSampleOp,
+            RoiAlignOp, InterpolateOp, QuantizeOp, DequantizeOp, tensor::ExtractSliceOp,
+            tensor::ExpandShapeOp, tensor::CastOp>([&](auto own) { check(own); })
       .Default([&](Operation *) {
         auto own = dyn_cast<NnOp>(op);
         if (own && own.getOpClass() == OpClass::Elementwise)

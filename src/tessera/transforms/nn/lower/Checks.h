@@ -87,6 +87,7 @@ private:
   void check(ScatterNdOp op);
   void check(OneHotOp op);
   void check(TopKOp op);
+  void check(ArgReduceOp op);
   void check(ColumnsToImageOp op);
   void check(MaxUnpoolOp op);
   void check(GridSampleOp op);

@@ -194,8 +194,12 @@ static SmallVector<Value> lowerResize(OpBuilder &b, ResizeOp op) {
       return {};
     extents[d] = b.getIndexAttr(out);
     // Nothing to read: the result is empty, too.
-    if (!in || !out)
+    if (!in || !out) {
+      for (auto [extent, known] : llvm::zip(extents, to.getShape()))
+        if (!ShapedType::isDynamic(known))
+          extent = b.getIndexAttr(known);
       return {emptyOf(b, loc, extents, element)};
+    }
     dims.push_back({d, computeTaps(op, d, in, out)});
   }
   Value y = x;
