@@ -43,3 +43,12 @@ dfg.graph @branches_that_flatten(%x: tensor<2x?xf32>) -> (y: tensor<?xf32>) {
   }
   dfg.return %0 : tensor<?xf32>
 }
+
+// Places are found with two operands, of which the result takes none as it is.
+dfg.graph @pool_with_places(%x: tensor<5x?x?xf64>) -> (y: tensor<5x?x?xf64>, i: tensor<5x?x?xi64>) {
+  %0:2 = dfg.node @net (%a = %x : tensor<5x?x?xf64>) -> (tensor<5x?x?xf64>, tensor<5x?x?xi64>) {
+    %1, %2 = nn.max_pool_indices %a {kernel = array<i64: 1>, strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>} : (tensor<5x?x?xf64>) -> (tensor<5x?x?xf64>, tensor<5x?x?xi64>)
+    dfg.yield %1, %2 : tensor<5x?x?xf64>, tensor<5x?x?xi64>
+  }
+  dfg.return %0#0, %0#1 : tensor<5x?x?xf64>, tensor<5x?x?xi64>
+}

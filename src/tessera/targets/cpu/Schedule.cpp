@@ -135,9 +135,10 @@ static bool givesFloats(linalg::GenericOp op) {
 
 // Whether the operation is a matrix product as it stands.
 static bool isProduct(linalg::GenericOp op) {
-  return op.getNumDpsInputs() == 2 && op.getNumDpsInits() == 1 && givesFloats(op) &&
-         linalg::isaContractionOpInterface(op) && isRowsColumnsSum(op.getIteratorTypesArray()) &&
-         op.getOutputs()[0].getDefiningOp<linalg::FillOp>();
+  // The loops come first: MLIR's question is not for bodies that compute nothing.
+  return isRowsColumnsSum(op.getIteratorTypesArray()) && op.getNumDpsInputs() == 2 &&
+         op.getNumDpsInits() == 1 && givesFloats(op) && op.getOutputs()[0].getDefiningOp<linalg::FillOp>() &&
+         linalg::isaContractionOpInterface(op);
 }
 
 // Whether it is one after its instance's loop has been raised.
