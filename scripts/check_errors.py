@@ -106,7 +106,7 @@ def tables():
     listed, used = set(), set()
     for page in (ROOT / "src").rglob("*.md"):
         listed.update(re.findall(r"^\| ([a-z]+[a-z0-9]*-[a-z]+\d+) \|", page.read_text(encoding="utf-8"), re.M))
-    for file in (ROOT / "src").rglob("*.cpp"):
+    for file in (f for ending in ("cpp", "td") for f in (ROOT / "src").rglob(f"*.{ending}")):
         used.update(LABEL.findall(file.read_text(encoding="utf-8", errors="replace")))
     for label in sorted(used - listed):
         print(f"errors: rule {label} is in no table of rules")

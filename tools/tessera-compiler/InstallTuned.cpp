@@ -26,14 +26,13 @@ void cli::setRanges(Portable &program, const tune::Ranges &ranges) {
   SmallVector<nn::TunableOp> ops = nn::tunableOps(*program.module);
   for (nn::TunableOp op : ops)
     if (auto it = ranges.find(nn::nameOf(op).str()); it != ranges.end() && !nn::rangeOf(op))
-      op->setAttr(nn::rangeAttr,
-                  Builder(op.getContext()).getDenseF32ArrayAttr({it->second.first, it->second.second}));
+      nn::Notes::range.set(op, {it->second.first, it->second.second});
   // What a layer reads and a sum waits for is one activation.
   for (nn::TunableOp sum : ops)
     if (isa<nn::BinaryOp>(sum.getOperation()) && !nn::rangeOf(sum))
       for (nn::TunableOp op : ops)
         if (op.getRangedOperand() == sum.getRangedOperand() && nn::rangeOf(op)) {
-          sum->setAttr(nn::rangeAttr, op->getAttr(nn::rangeAttr));
+          nn::Notes::range.copy(op, sum);
           break;
         }
 }

@@ -114,10 +114,6 @@ Result<tune::Curve> cli::tuneNetwork(Session &session, Portable &program, const 
       .tune();
 }
 
-static void setPair(Operation *op, StringRef name, double first, double second) {
-  op->setAttr(name, Builder(op->getContext()).getDenseF32ArrayAttr({float(first), float(second)}));
-}
-
 Status cli::tuneBudgets(Session &session, Portable &program, const std::string &digest, TuneArgs &args) {
   TESSERA_TRY(fillOptions(args, {1}));
   TESSERA_ASSIGN(Dataset data, readDataset(args.data));
@@ -128,12 +124,12 @@ Status cli::tuneBudgets(Session &session, Portable &program, const std::string &
   for (nn::TunableOp op : nn::tunableOps(*program.module)) {
     const std::string name = nn::nameOf(op).str();
     if (auto demand = found.demands.find(name); demand != found.demands.end()) {
-      setPair(op, nn::demandAttr, demand->second.l1, demand->second.l2);
+      nn::Notes::demand.set(op, {float(demand->second.l1), float(demand->second.l2)});
       std::printf("  %-20s may be off by %.2f %% (L1), %.2f %% (L2)\n", name.c_str(), 100 * demand->second.l1,
                   100 * demand->second.l2);
     }
     if (auto range = found.ranges.find(name); range != found.ranges.end())
-      setPair(op, nn::rangeAttr, range->second.first, range->second.second);
+      nn::Notes::range.set(op, {float(range->second.first), float(range->second.second)});
   }
   std::printf(
       "%s: with errors of these sizes at most %g points were lost in %lld of %lld runs on samples that the "

@@ -130,7 +130,7 @@ Result<int64_t> tessera::calibrate(Session &session, Portable &program, const Ca
   int64_t count = 0;
   for (auto &[v, activation] : activations)
     for (nn::TunableOp op : activation.readers) {
-      op->setAttr(nn::rangeAttr, DenseF32ArrayAttr::get(op->getContext(), {activation.low, activation.high}));
+      nn::Notes::range.set(op, {activation.low, activation.high});
       ++count;
     }
   return count;

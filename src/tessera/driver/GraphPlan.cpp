@@ -226,7 +226,7 @@ LogicalResult Planner::addChecks(dfg::NodeOp op, plan::Node &node) {
       std::optional<plan::Expr> got = inner.translate(same.getLhs()),
                                 expected = inner.translate(same.getRhs());
       // A kernel that cannot be kept from reading beyond its operands is none.
-      if ((!got || !expected) && assert->hasAttr(nn::ifKnownAttr)) {
+      if ((!got || !expected) && SharedNotes::ifKnown.isOn(assert)) {
         assert.erase();
         continue;
       }
@@ -372,7 +372,7 @@ LogicalResult Planner::addCheck(cf::AssertOp op) {
   }
   if (got && expected)
     addViewCheck(op, got, expected, op.getMsg());
-  else if (!op->hasAttr(nn::ifKnownAttr))
+  else if (!SharedNotes::ifKnown.isOn(op))
     return op.emitOpError(
         "in a graph expects 'arith.cmpi eq' of two numbers that the plan can express; compute them "
         "with integer arithmetic on extents, or assert in a node");
@@ -508,12 +508,12 @@ LogicalResult Planner::addBody() {
 
 LogicalResult Planner::run() {
   program.name = graph.getSymName().str();
-  if (auto align = graph->getAttrOfType<IntegerAttr>(alignAttr))
+  if (IntegerAttr align = SharedNotes::align.get(graph))
     program.align = align.getInt();
   if (failed(addInputs()) || failed(addBody()))
     return failure();
   program.nodes = std::move(nodes);
-  if (auto names = graph->getAttrOfType<ArrayAttr>(dfg::unsignedAttr))
+  if (ArrayAttr names = dfg::Notes::unsignedPorts.get(graph))
     for (StringRef name : names.getAsValueRange<StringAttr>())
       program.unsignedPorts.insert(name.str());
   auto ret = cast<dfg::ReturnOp>(graph.getBodyBlock()->getTerminator());
@@ -592,8 +592,7 @@ plan::Env tessera::planPayload(GraphPlan &graph, dfg::NodeOp node, Payload &payl
       continue;
     for (BlockArgument operand : payload.func.getArguments())
       if (auto it = env.values.find(operand); it != env.values.end() && it->second == value->of)
-        payload.func.setArgAttr(arg.getArgNumber(), inPlaceAttr,
-                                Builder(node.getContext()).getI64IntegerAttr(operand.getArgNumber()));
+        SharedNotes::inPlace.setOf(payload.func, arg.getArgNumber(), operand.getArgNumber());
   }
   return env;
 }

@@ -98,7 +98,7 @@ std::string tessera::signatureOf(ModuleOp program) {
   std::string text;
   llvm::raw_string_ostream os(text);
   OwningOpRef<ModuleOp> copy = cast<ModuleOp>(program->clone());
-  copy->walk([](Operation *op) { op->removeAttr(nn::nameAttr); });
+  copy->walk([](Operation *op) { nn::Notes::name.remove(op); });
   (*copy)->print(os,
                  OpPrintingFlags().elideLargeElementsAttrs(16).elideLargeResourceString(0).useLocalScope());
   // A resource has a name that only this process knows.

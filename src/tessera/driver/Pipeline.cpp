@@ -3,7 +3,6 @@
 // them the program is verified, and shown to who asked for it.
 #include "tessera/base/Progress.h"
 #include "tessera/driver/Installation.h"
-#include "tessera/ir/dfg/DfgChecked.h"
 
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringSet.h"
@@ -48,7 +47,7 @@ FailureOr<Installed> tessera::install(Session &session, MutableArrayRef<Portable
   MLIRContext *context = &session.context();
   InstallOptions options = given;
   if (llvm::any_of(programs,
-                   [](const Portable &each) { return (*each.module)->hasAttr(dfg::checkAccessesAttr); }))
+                   [](const Portable &each) { return dfg::Notes::checkAccesses.isOn(*each.module); }))
     options.target.checks = Checks::All;
   FailureOr<TargetList> targets =
       TargetList::parse(options.targets, options.target, UnknownLoc::get(context));

@@ -73,7 +73,7 @@ private:
 static Operation *findLayer(ModuleOp part) {
   Operation *found = nullptr;
   part.walk([&](Operation *op) {
-    if (op->hasAttr(nn::layerAttr))
+    if (nn::Notes::layer.isOn(op))
       found = op;
   });
   return found;
@@ -94,15 +94,15 @@ void Portfolio::collect(dfg::NodeOp node, ArrayRef<Operation *> numbered) {
     return;
   SmallVector<Operation *> ops, found;
   for (Operation &op : node.getBodyBlock()->without_terminator()) {
-    if (op.hasAttr(nn::layerAttr))
+    if (nn::Notes::layer.isOn(&op))
       found.push_back(&op);
     if (!isa<arith::ConstantOp>(op))
       ops.push_back(&op);
   }
   if (found.size() != 1)
     return;
-  Operation *original = numbered[found[0]->getAttrOfType<IntegerAttr>(nn::layerAttr).getInt()];
-  found[0]->setAttr(nn::layerAttr, UnitAttr::get(node.getContext()));
+  Operation *original = numbered[nn::Notes::layer.get(found[0]).getInt()];
+  nn::Notes::layer.set(found[0], 0);
   OwningOpRef<ModuleOp> part = isolate(ops, "layer");
   if (!part)
     return;
@@ -126,7 +126,7 @@ void Portfolio::collect() {
     program.module->walk([&](Operation *op) {
       if (!isa<nn::ConvOp, nn::MatmulOp>(op))
         return;
-      op->setAttr(nn::layerAttr, IntegerAttr::get(IntegerType::get(op->getContext(), 64), numbered.size()));
+      nn::Notes::layer.set(op, numbered.size());
       numbered.push_back(op);
       if (auto type = cast<RankedTensorType>(op->getOperand(1).getType()); type.hasStaticShape())
         weights += 4 * uint64_t(type.getNumElements());
@@ -143,7 +143,7 @@ void Portfolio::collect() {
     });
   }
   for (Operation *op : numbered)
-    op->removeAttr(nn::layerAttr);
+    nn::Notes::layer.remove(op);
 }
 
 Result<std::vector<Measured>> Portfolio::measure(const Layer &layer, ArrayRef<Candidate> candidates,

@@ -22,7 +22,7 @@ using namespace tessera;
 void tessera::registerDialects(DialectRegistry &registry) {
   registerAllDialects(registry);
   registerAllExtensions(registry);
-  registry.insert<dfg::DfgDialect, fault::FaultDialect, nn::NnDialect>();
+  registry.insert<TesseraDialect, dfg::DfgDialect, fault::FaultDialect, nn::NnDialect>();
   schedule::registerScheduleExtension(registry);
   for (const std::string &name : getTargetNames())
     findTarget(name)->registerDialects(registry);

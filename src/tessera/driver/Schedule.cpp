@@ -58,7 +58,7 @@ FailureOr<std::string> tessera::scheduleGraph(ModuleOp program, ModuleOp scripts
 // The sequence of a target's own script for a phase.
 static Operation *sequenceOf(ModuleOp script, Phase phase) {
   for (auto sequence : script.getOps<NamedSequenceOp>())
-    if (auto word = sequence->getAttrOfType<StringAttr>(schedule::phaseAttr);
+    if (StringAttr word = SharedNotes::phase.get(sequence);
         word && word.getValue() == schedule::stringify(phase))
       return sequence;
   return nullptr;
@@ -79,7 +79,7 @@ LogicalResult tessera::scheduleNode(NodeLowering &lowering, const Target &target
   } else if (schedule::Script script = target.writeSchedule(lowering.payload, options); script.module) {
     StringAttr key = lowering.node.getNameAttr();
     for (auto sequence : script.module->getOps<NamedSequenceOp>())
-      sequence->setAttr(schedule::nodeAttr, key);
+      SharedNotes::node.set(sequence, key);
     lowering.script = sequenceOf(*script.module, Phase::Payload);
     Operation *written = sequenceOf(*script.module, Phase::Loops);
     if (lowering.loops && written) {

@@ -193,7 +193,7 @@ FailureOr<tune::Network> tessera::describeNetwork(Portable &program, ArrayRef<st
         segment.activation = it->second;
       segment.work = {op.getKnobCost(Knob())};
       segment.range = nn::rangeOf(first);
-      if (auto demand = first->getAttrOfType<DenseF32ArrayAttr>(nn::demandAttr))
+      if (DenseF32ArrayAttr demand = nn::Notes::demand.get(first))
         segment.demand = tune::Demand{demand[0], demand[1]};
       for (const Knob &knob : knobs)
         if (segment.activation >= 0 || !knob.isBytes()) {
@@ -250,9 +250,9 @@ static void emitPiece(OpBuilder &b, Pieces &pieces, ArrayRef<std::string> patter
     return;
   auto give = [&](Operation *op, const std::string &own, Operation *ranged) {
     Operation *copy = map.lookup(op->getResult(0)).getDefiningOp();
-    copy->setAttr(nn::knobAttr, b.getStringAttr(own));
+    nn::Notes::knob.set(copy, own);
     if (auto it = ranges.find(ranged ? nn::nameOf(ranged).str() : ""); it != ranges.end())
-      copy->setAttr(nn::rangeAttr, b.getDenseF32ArrayAttr({it->second.first, it->second.second}));
+      nn::Notes::range.set(copy, {it->second.first, it->second.second});
   };
   Operation *first = pieces.ops[piece].front();
   give(first, knob, first);

@@ -5,7 +5,7 @@
 
 #include "tessera/frontends/heterocpp/Crash.h"
 #include "tessera/frontends/heterocpp/Source.h"
-#include "tessera/ir/dfg/DfgChecked.h"
+#include "tessera/ir/dfg/Dfg.h"
 
 #include "clang/Basic/DiagnosticOptions.h"
 #include "clang/CodeGen/CodeGenAction.h"
@@ -49,7 +49,7 @@ public:
     if (engine.hasErrorOccurred() || !setup.makeObject || launches.empty())
       return;
     if (setup.checks)
-      (*module)->setAttr(dfg::checkAccessesAttr, UnitAttr::get(module->getContext()));
+      dfg::Notes::checkAccesses.set(*module);
     // Checking alone makes the object, too: races are found on the way.
     if (std::optional<std::string> made = setup.makeObject(*module, file))
       object = std::move(*made);

@@ -279,7 +279,7 @@ bool GraphBuilder::build(const clang::FunctionDecl *root, ArrayRef<const clang::
   holder.erase();
   widenIndices(graph);
   // Memory is as the host has allocated it.
-  graph->setAttr("tessera.align", b.getI64IntegerAttr(1));
+  SharedNotes::align.set(graph, 1);
   if (returned.empty()) {
     diag.emitError(launch.call->getBeginLoc(),
                    "the graph '" + launch.graph + "' has no effect: it writes nothing");

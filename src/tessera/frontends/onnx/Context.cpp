@@ -3,6 +3,7 @@
 // Build.cpp.
 #include "tessera/base/Check.h"
 #include "tessera/frontends/onnx/Importer.h"
+#include "tessera/ir/note/Notes.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "llvm/ADT/StringExtras.h"
@@ -300,7 +301,7 @@ void NodeContext::require(Ext got, Ext expected, const Twine &text, bool ifKnown
   Value equal = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, index(got), index(expected));
   auto check = cf::AssertOp::create(b, loc, equal, text.str());
   if (ifKnown)
-    check->setAttr(nn::ifKnownAttr, b.getUnitAttr());
+    SharedNotes::ifKnown.set(check);
 }
 
 std::optional<int64_t> NodeContext::axis(int64_t a, int64_t rank) {

@@ -689,9 +689,9 @@ void Importer::finish(Scope &scope) {
   auto graph = dfg::GraphOp::create(b, loc, graphName(options.file), b.getFunctionType(argTypes, resultTypes),
                                     b.getArrayAttr(argNames), b.getArrayAttr(resultNames), StringAttr());
   if (!tables.empty())
-    graph->setAttr(dfg::wordsAttr, b.getDictionaryAttr(tables));
+    dfg::Notes::words.set(graph, b.getDictionaryAttr(tables));
   if (!unsignedNames.empty())
-    graph->setAttr(dfg::unsignedAttr, b.getArrayAttr(unsignedNames));
+    dfg::Notes::unsignedPorts.set(graph, b.getArrayAttr(unsignedNames));
   Block *body = graph.getBody().empty() ? &graph.getBody().emplaceBlock() : graph.getBodyBlock();
   SmallVector<Value> arguments;
   for (auto [i, type] : llvm::enumerate(argTypes))

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tessera/ir/LLVM.h"
+#include "tessera/ir/note/Notes.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,6 +18,17 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+namespace tessera::dfg {
+
+/// Where notes may stand, and what their values must be beyond their types.
+bool isOfGraph(Operation *op);
+LogicalResult verifyKnob(Operation *op, Attribute knob);
+LogicalResult verifyVersions(Operation *op, Attribute versions);
+LogicalResult verifyFirst(Operation *op, Attribute first);
+LogicalResult verifyUnsigned(Operation *op, Attribute names);
+
+} // namespace tessera::dfg
+
 #include "tessera/ir/dfg/DfgDialect.h.inc"
 #include "tessera/ir/dfg/DfgEnums.h.inc"
 
@@ -28,6 +40,7 @@
 
 namespace tessera::dfg {
 class YieldOp;
+using Notes = DfgDialect::Notes;
 } // namespace tessera::dfg
 
 #define GET_OP_CLASSES

@@ -12,22 +12,41 @@ include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
+include "tessera/ir/note/NoteBase.td"
+
+def Dfg_NoteOnNode : NoteOn<["dfg.node"], "a node">;
+
+def Dfg_Notes : NotesOf<"dfg", [
+  Note<"knob", "knob", NoteText, Dfg_NoteOnNode,
+       "how the node may be computed other than exactly (docs/knobs.md)", "::tessera::dfg::verifyKnob">,
+  Note<"versions", "versions", NoteList, NotePlace<"::tessera::dfg::isOfGraph(op)", "a node that stands directly in a graph (dfg-v1)">,
+       "graphs of the node's type, any of which may be called instead", "::tessera::dfg::verifyVersions">,
+  Note<"approximate", "approximate", NoteMark, NoteOn<["dfg.node"], "a node (dfg-v5)">,
+       "no index, branch or bound hangs on the node's results, so that they may be late, or stored where bits get lost">,
+  Note<"first", "first", NoteList, Dfg_NoteOnNode,
+       "the results before the first activation of a stream; zeros without it", "::tessera::dfg::verifyFirst">,
+  Note<"unsignedPorts", "unsigned", NoteList, NoteOn<["dfg.graph"], "a graph">,
+       "the inputs and outputs whose integers are unsigned: types have no sign", "::tessera::dfg::verifyUnsigned">,
+  Note<"words", "words", NoteTable, NoteOn<["dfg.graph"], "a graph">,
+       "for outputs that are strings, by name, the table that their elements (i64) are places in">,
+  Note<"checkAccesses", "check_accesses", NoteMark, NoteOn<["builtin.module"], "a module (dfg-v6)">,
+       "every access to memory is checked, wherever the programs are installed">
+]>;
 
 def Dfg_Dialect : Dialect {
   let name = "dfg";
   let cppNamespace = "::tessera::dfg";
   let summary = "hierarchical dataflow graphs of tensor and general code";
-  let description = [{
+  let description = !strconcat([{
     A program is a set of graphs. A graph holds nodes; its edges are SSA values, so it is
     acyclic and typed by construction. A node is a *leaf*, which holds ordinary MLIR, or
     *internal*, which holds further nodes. Either may be replicated over a grid of up to
     three dimensions. See `Dfg.md` for the reasons and for the numbered rules.
-  }];
+  }], Dfg_Notes.doc);
+  let extraClassDeclaration = Dfg_Notes.cpp;
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
-  // dfg.knob: DfgKnobs.cpp.
-  let hasOperationAttrVerify = 1;
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::tessera::TesseraDialect"];
 }
 
 class Dfg_Op<string mnemonic, list<Trait> traits = []> : Op<Dfg_Dialect, mnemonic, traits>;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The knobs of nodes: the attribute dfg.knob, and which knobs a node has.
+// The knobs of nodes: the notes of the dialect, and which knobs a node has.
 #include "tessera/ir/dfg/DfgKnobs.h"
 
 #include "tessera/base/Diag.h"
 #include "tessera/base/Weights.h"
-#include "tessera/ir/dfg/DfgChecked.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -15,22 +14,23 @@
 using namespace tessera;
 using namespace tessera::dfg;
 
-// That they are graphs of the node's type is for NodeOp::verifySymbolUses to say.
-static LogicalResult verifyVersions(Operation *op, Attribute value) {
-  auto list = dyn_cast<ArrayAttr>(value);
-  auto isName = [](Attribute a) { return isa<FlatSymbolRefAttr>(a); };
-  if (!isa<NodeOp>(op) || !isa_and_present<GraphOp>(op->getParentOp()))
-    return op->emitOpError("expected 'dfg.versions' on a node that stands directly in a graph (dfg-v1)");
-  if (!list || list.empty() || !llvm::all_of(list, isName))
-    return op->emitOpError("expected 'dfg.versions' to list names of graphs, but got ")
-           << value << " (dfg-v2)";
-  return success();
+bool dfg::isOfGraph(Operation *op) {
+  return isa<NodeOp>(op) && isa_and_present<GraphOp>(op->getParentOp());
 }
 
-static LogicalResult verifyFirst(Operation *op, Attribute value) {
-  auto node = dyn_cast<NodeOp>(op);
-  auto list = dyn_cast<ArrayAttr>(value);
-  bool fits = node && list && list.size() == node.getNumYields();
+// That they are graphs of the node's type is for NodeOp::verifySymbolUses to say.
+LogicalResult dfg::verifyVersions(Operation *op, Attribute versions) {
+  auto list = cast<ArrayAttr>(versions);
+  if (!list.empty() && llvm::all_of(list, llvm::IsaPred<FlatSymbolRefAttr>))
+    return success();
+  return op->emitOpError("expected 'dfg.versions' to list names of graphs, but got ")
+         << versions << " (dfg-v2)";
+}
+
+LogicalResult dfg::verifyFirst(Operation *op, Attribute first) {
+  auto node = cast<NodeOp>(op);
+  auto list = cast<ArrayAttr>(first);
+  bool fits = list.size() == node.getNumYields();
   for (unsigned r = 0; fits && r < list.size(); ++r) {
     auto typed = dyn_cast<TypedAttr>(list[r]);
     fits = typed && typed.getType() == node->getResult(r).getType();
@@ -38,49 +38,42 @@ static LogicalResult verifyFirst(Operation *op, Attribute value) {
   if (fits)
     return success();
   return op->emitOpError("expected 'dfg.first' to list a value for each yielded result of a node, but got ")
-         << value << " (dfg-v4)";
+         << first << " (dfg-v4)";
 }
 
-LogicalResult DfgDialect::verifyOperationAttribute(Operation *op, NamedAttribute attr) {
-  if (attr.getName() == versionsAttr)
-    return verifyVersions(op, attr.getValue());
-  if (attr.getName() == firstAttr)
-    return verifyFirst(op, attr.getValue());
-  if (attr.getName() == approximateAttr && (!isa<NodeOp>(op) || !isa<UnitAttr>(attr.getValue())))
-    return op->emitOpError("expected 'dfg.approximate' on a node, without a value (dfg-v5)");
-  if (attr.getName() == checkAccessesAttr && (!isa<ModuleOp>(op) || !isa<UnitAttr>(attr.getValue())))
-    return op->emitOpError("expected 'dfg.check_accesses' on a module, without a value (dfg-v6)");
-  if (attr.getName() != knobAttr)
-    return success();
-  auto text = dyn_cast<StringAttr>(attr.getValue());
-  if (!text)
-    return op->emitOpError("expected 'dfg.knob' to be a string");
-  Result<Knob> knob = Knob::parse(text.getValue().str());
-  if (!knob.ok())
-    return op->emitOpError("'dfg.knob': ") << knob.status().message();
-  auto node = dyn_cast<NodeOp>(op);
-  if (!node || !hasKnob(node, *knob))
-    return op->emitOpError("does not have the knob '") << text.getValue() << "'";
+LogicalResult dfg::verifyKnob(Operation *op, Attribute knob) {
+  StringRef text = cast<StringAttr>(knob).getValue();
+  Result<Knob> parsed = Knob::parse(text.str());
+  if (!parsed.ok())
+    return op->emitOpError("'dfg.knob': ") << parsed.status().message();
+  if (!hasKnob(cast<NodeOp>(op), *parsed))
+    return op->emitOpError("does not have the knob '") << text << "'";
   return success();
 }
 
+LogicalResult dfg::verifyUnsigned(Operation *op, Attribute names) {
+  if (llvm::all_of(cast<ArrayAttr>(names), llvm::IsaPred<StringAttr>))
+    return success();
+  return op->emitOpError("expected 'dfg.unsigned' to list names of inputs and outputs, but got ") << names;
+}
+
 Knob dfg::knobOf(NodeOp node) {
-  auto text = node->getAttrOfType<StringAttr>(knobAttr);
+  StringAttr text = Notes::knob.get(node);
   return text ? *Knob::parse(text.getValue().str()) : Knob();
 }
 
 bool dfg::hasOtherWays(NodeOp node) {
-  return node->hasAttr(knobAttr) || node->hasAttr(versionsAttr) || node->hasAttr(approximateAttr);
+  return Notes::knob.isOn(node) || Notes::versions.isOn(node) || Notes::approximate.isOn(node);
 }
 
 FlatSymbolRefAttr dfg::versionOf(NodeOp node, int64_t number) {
-  auto list = node->getAttrOfType<ArrayAttr>(versionsAttr);
+  ArrayAttr list = Notes::versions.get(node);
   const bool isThere = list && number >= 1 && number <= static_cast<int64_t>(list.size());
   return isThere ? cast<FlatSymbolRefAttr>(list[number - 1]) : FlatSymbolRefAttr();
 }
 
 TypedAttr dfg::firstOf(NodeOp node, unsigned result) {
-  if (auto list = node->getAttrOfType<ArrayAttr>(firstAttr))
+  if (ArrayAttr list = Notes::first.get(node))
     return cast<TypedAttr>(list[result]);
   return Builder(node.getContext()).getZeroAttr(node->getResult(result).getType());
 }
@@ -230,7 +223,7 @@ static bool canComputeInHalf(NodeOp node) {
 bool dfg::hasKnob(NodeOp node, const Knob &knob) {
   if (knob.isExact())
     return true;
-  if (knob.needsMark() && (!node->hasAttr(approximateAttr) || !isa<GraphOp>(node->getParentOp())))
+  if (knob.needsMark() && (!Notes::approximate.isOn(node) || !isa<GraphOp>(node->getParentOp())))
     return false;
   const bool isPlain = knob.precision == Knob::Precision::F32;
   switch (knob.structure) {

@@ -9,18 +9,6 @@
 
 namespace tessera::dfg {
 
-/// The attribute of a node that says how it may be computed other than exactly (base/Knob.h).
-inline constexpr StringLiteral knobAttr = "dfg.knob";
-
-/// The attribute of a node that lists graphs of its type, any of which may be called instead.
-inline constexpr StringLiteral versionsAttr = "dfg.versions";
-/// The attribute that marks a node's results as approximate: no index, branch or bound hangs on them
-/// (--tessera-check-approximate), so that they may be late, or stored where bits get lost.
-inline constexpr StringLiteral approximateAttr = "dfg.approximate";
-/// The attribute of such a node that says what its results are before the first activation of a stream, one
-/// attribute for each; zeros without it.
-inline constexpr StringLiteral firstAttr = "dfg.first";
-
 /// The node's knob; f32 without one.
 Knob knobOf(NodeOp node);
 

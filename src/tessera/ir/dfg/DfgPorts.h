@@ -6,22 +6,16 @@
 
 namespace tessera::dfg {
 
-/// On a graph: the names of the inputs and outputs whose integers are unsigned. Types have no sign;
-/// operations know themselves how they take their operands.
-inline constexpr StringLiteral unsignedAttr = "dfg.unsigned";
-
-/// On a graph: for outputs that are strings, by name, the table that their elements (i64) are places in.
-inline constexpr StringLiteral wordsAttr = "dfg.words";
-
+/// Operations know themselves how they take integers; those of a port may be unsigned.
 inline bool isUnsigned(GraphOp graph, StringRef port) {
-  auto names = graph->getAttrOfType<ArrayAttr>(unsignedAttr);
+  ArrayAttr names = Notes::unsignedPorts.get(graph);
   return names && llvm::is_contained(names.getAsValueRange<StringAttr>(), port);
 }
 
-/// That table; empty for outputs of numbers.
+/// The table of the strings that an output of strings has places in; empty for outputs of numbers.
 inline std::vector<std::string> wordsOf(GraphOp graph, StringRef port) {
   std::vector<std::string> words;
-  auto tables = graph->getAttrOfType<DictionaryAttr>(wordsAttr);
+  DictionaryAttr tables = Notes::words.get(graph);
   if (auto table = tables ? tables.getAs<ArrayAttr>(port) : ArrayAttr())
     for (StringRef word : table.getAsValueRange<StringAttr>())
       words.push_back(word.str());

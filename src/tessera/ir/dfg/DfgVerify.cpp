@@ -243,7 +243,7 @@ static SmallVector<FlatSymbolRefAttr> graphsOf(Operation *op) {
   if (auto call = dyn_cast<CallOp>(op))
     return {call.getCalleeAttr()};
   SmallVector<FlatSymbolRefAttr> names;
-  if (auto list = op->getAttrOfType<ArrayAttr>(versionsAttr); list && isa<NodeOp>(op))
+  if (ArrayAttr list = Notes::versions.get(op); list && isa<NodeOp>(op))
     for (Attribute name : list)
       if (auto symbol = dyn_cast<FlatSymbolRefAttr>(name))
         names.push_back(symbol);

@@ -2,7 +2,7 @@
 // The dialect `fault`: conditions on data that a kernel checks while it runs.
 #pragma once
 
-#include "tessera/ir/LLVM.h"
+#include "tessera/ir/note/Note.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -17,9 +17,6 @@
 
 namespace tessera::fault {
 
-/// On a division: the number of its site among those of its kernel.
-inline constexpr llvm::StringLiteral siteAttr = "fault.site";
-/// On a division whose divisor was made safe by a `fault.require` before.
-inline constexpr llvm::StringLiteral guardedAttr = "fault.guarded";
+using Notes = FaultDialect::Notes;
 
 } // namespace tessera::fault

@@ -6,15 +6,27 @@
 include "mlir/IR/OpBase.td"
 include "mlir/IR/CommonTypeConstraints.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "tessera/ir/note/NoteBase.td"
+
+// It keeps its notes while it becomes one of LLVM's.
+def Fault_NoteOnDivision : NoteOn<["arith.", "llvm."], "a division">;
+
+def Fault_Notes : NotesOf<"fault", [
+  Note<"guarded", "guarded", NoteMark, Fault_NoteOnDivision,
+       "the divisor was made safe by a `fault.require` before">,
+  Note<"site", "site", NoteNumber, Fault_NoteOnDivision,
+       "the number of the division's site among those of its kernel">
+]>;
 
 def Fault_Dialect : Dialect {
   let name = "fault";
   let cppNamespace = "::tessera::fault";
   let summary = "what a running kernel asks of its data";
-  let description = [{
+  let description = !strconcat([{
     Conditions that no launch can check beforehand, because they depend on what a kernel reads: an index of another tensor, a divisor.
     A target makes each a cheap note in the node's fault cells (`docs/decisions/0021-faults.md`); the launch then fails with a message.
-  }];
+  }], Fault_Notes.doc);
+  let extraClassDeclaration = Fault_Notes.cpp;
 }
 
 def Fault_RequireOp : Op<Fault_Dialect, "require", [

@@ -4,6 +4,7 @@
 
 #include "tessera/base/Knob.h"
 #include "tessera/ir/LLVM.h"
+#include "tessera/ir/note/Note.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -62,6 +63,13 @@ struct Einsum {
 };
 FailureOr<Einsum> parseEinsum(StringRef equation);
 
+/// Where notes of layers may stand, and what their values must be beyond their types.
+bool isLayer(Operation *op);
+LogicalResult verifyName(Operation *op, Attribute name);
+LogicalResult verifyKnob(Operation *op, Attribute knob);
+LogicalResult verifyRange(Operation *op, Attribute range);
+LogicalResult verifyDemand(Operation *op, Attribute demand);
+
 } // namespace tessera::nn
 
 #include "tessera/ir/nn/NnDialect.h.inc"
@@ -73,6 +81,8 @@ FailureOr<Einsum> parseEinsum(StringRef equation);
 #include "tessera/ir/nn/Nn.h.inc"
 
 namespace tessera::nn {
+
+using Notes = NnDialect::Notes;
 
 /// The operation is about blocks of channels itself (Layout::Packed). Extents but the batch are static.
 bool isPacked(Operation *op);
@@ -91,19 +101,6 @@ Knob knobOf(Operation *op);
 std::optional<std::pair<float, float>> rangeOf(Operation *op);
 /// The operation's `nn.name`, or "".
 StringRef nameOf(Operation *op);
-/// The names of the attributes above.
-inline constexpr StringLiteral knobAttr = "nn.knob", rangeAttr = "nn.range", nameAttr = "nn.name",
-                               demandAttr = "nn.demand";
-/// Attributes that choose among ways to compute the same, up to rounding, while a program is installed: the
-/// algorithm of a convolution or product and the numbers of its tiles, which the target that has them knows
-/// how to read, and its number while candidates for it are measured.
-inline constexpr StringLiteral algorithmAttr = "nn.algorithm", tilesAttr = "nn.tiles", layerAttr = "nn.layer";
-/// On an assertion about extents: the plan leaves it out where it cannot know them before anything runs.
-inline constexpr StringLiteral ifKnownAttr = "tessera.if_known";
-/// On a packed layer whose weights are mostly zero: how many percent of their rows hold something.
-inline constexpr StringLiteral filledAttr = "nn.filled";
-/// On a layer whose weights are so small that pairs of products fit 16 bits (packed::fitsPairs).
-inline constexpr StringLiteral smallWeightsAttr = "nn.small_weights";
 
 /// Whether the operation can be computed so: types and shapes allow it, and weights are constants where the
 /// knob changes them.

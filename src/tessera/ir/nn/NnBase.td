@@ -9,21 +9,37 @@ include "mlir/IR/EnumAttr.td"
 include "mlir/IR/CommonTypeConstraints.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
+include "tessera/ir/note/NoteBase.td"
+
+// On operations of NnOp, a target's own too.
+def Nn_NoteOnLayer : NotePlace<"::tessera::nn::isLayer(op)", "an operation of networks">;
+
+def Nn_Notes : NotesOf<"nn", [
+  Note<"name", "name", NoteText, Nn_NoteOnLayer,
+       "what the model calls the operation", "::tessera::nn::verifyName">,
+  Note<"knob", "knob", NoteText, Nn_NoteOnLayer,
+       "how it may be computed other than exactly (docs/knobs.md)", "::tessera::nn::verifyKnob">,
+  Note<"range", "range", NoteFloats, Nn_NoteOnLayer,
+       "the least and the greatest element of its activation on samples", "::tessera::nn::verifyRange">,
+  Note<"demand", "demand", NoteFloats, Nn_NoteOnLayer,
+       "the relative errors in the norms l1 and l2 that its result may have", "::tessera::nn::verifyDemand">,
+  Note<"layer", "layer", NoteNumber, Nn_NoteOnLayer,
+       "its number while candidates for it are measured">
+]>;
 
 def Nn_Dialect : Dialect {
   let name = "nn";
   let cppNamespace = "::tessera::nn";
   let summary = "tensor operations of networks, with value semantics";
-  let description = [{
+  let description = !strconcat([{
     What a layer computes, not how. Operations stand in a leaf of a `dfg` graph, take and give tensors, and have no effect.
     Integers are signless: where the sign matters an operation carries `unsigned`. Element types that the graph cannot carry
     (8-, 4- and 2-bit floats, 4- and 2-bit integers) are stored one in a byte (`i8`); `nn.cast`, `nn.quantize` and `nn.dequantize`
     name the format. Extents may be dynamic; where a result's extents do not follow from the operands, the operation takes them as
     `index` operands, one for each dynamic extent of the result, in order. Axes count from 0; negative ones are the importer's to resolve.
-  }];
+  }], Nn_Notes.doc);
+  let extraClassDeclaration = Nn_Notes.cpp;
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
-  // nn.knob, nn.range and nn.name: NnKnobs.cpp.
-  let hasOperationAttrVerify = 1;
 }
 
 def Nn_OpClass : I32EnumAttr<"OpClass", "what an operation may be fused with", [

@@ -15,66 +15,55 @@ using Structure = Knob::Structure;
 // Attributes
 //===----------------------------------------------------------------------===//
 
-LogicalResult NnDialect::verifyOperationAttribute(Operation *op, NamedAttribute attr) {
-  StringRef name = attr.getName().getValue();
-  if (name == nameAttr) {
-    auto text = dyn_cast<StringAttr>(attr.getValue());
-    if (!text || text.empty())
-      return op->emitOpError("expected 'nn.name' to be a string that is not empty");
+bool nn::isLayer(Operation *op) { return isa<NnOp>(op); }
+
+LogicalResult nn::verifyName(Operation *op, Attribute name) {
+  if (!cast<StringAttr>(name).empty())
     return success();
-  }
-  if (name == rangeAttr) {
-    auto range = dyn_cast<DenseF32ArrayAttr>(attr.getValue());
-    if (!range || range.size() != 2 || !std::isfinite(range[0]) || !std::isfinite(range[1]) ||
-        range[0] > range[1])
-      return op->emitOpError("expected 'nn.range' to be array<f32: low, high> with finite low <= high");
+  return op->emitOpError("expected 'nn.name' to be a string that is not empty");
+}
+
+LogicalResult nn::verifyRange(Operation *op, Attribute range) {
+  ArrayRef<float> ends = cast<DenseF32ArrayAttr>(range).asArrayRef();
+  if (ends.size() == 2 && std::isfinite(ends[0]) && std::isfinite(ends[1]) && ends[0] <= ends[1])
     return success();
-  }
-  if (name == demandAttr) {
-    auto demand = dyn_cast<DenseF32ArrayAttr>(attr.getValue());
-    if (!demand || demand.size() != 2 ||
-        !llvm::all_of(demand.asArrayRef(), [](float e) { return std::isfinite(e) && e >= 0; }))
-      return op->emitOpError("expected 'nn.demand' to be array<f32: l1, l2> of relative errors");
+  return op->emitOpError("expected 'nn.range' to be array<f32: low, high> with finite low <= high, but got ")
+         << range;
+}
+
+LogicalResult nn::verifyDemand(Operation *op, Attribute demand) {
+  ArrayRef<float> errors = cast<DenseF32ArrayAttr>(demand).asArrayRef();
+  if (errors.size() == 2 && llvm::all_of(errors, [](float e) { return std::isfinite(e) && e >= 0; }))
     return success();
-  }
-  if (name == algorithmAttr || name == tilesAttr || name == layerAttr || name == filledAttr ||
-      name == smallWeightsAttr) {
-    auto tiles = dyn_cast<DenseI64ArrayAttr>(attr.getValue());
-    if (name == tilesAttr && (!tiles || tiles.size() != 6))
-      return op->emitOpError("expected 'nn.tiles' to be an array of six i64");
-    if (name == algorithmAttr && !isa<StringAttr>(attr.getValue()))
-      return op->emitOpError("expected 'nn.algorithm' to be a string");
-    return success();
-  }
-  if (name != knobAttr)
-    return op->emitOpError("has the attribute '")
-           << name << "', which the dialect does not know; it knows nn.knob, nn.name, nn.range and nn.demand";
-  auto text = dyn_cast<StringAttr>(attr.getValue());
-  if (!text)
-    return op->emitOpError("expected 'nn.knob' to be a string");
-  Result<Knob> knob = Knob::parse(text.getValue().str());
-  if (!knob.ok())
-    return op->emitOpError("'nn.knob': ") << knob.status().message();
+  return op->emitOpError("expected 'nn.demand' to be array<f32: l1, l2> of relative errors, but got ")
+         << demand;
+}
+
+LogicalResult nn::verifyKnob(Operation *op, Attribute knob) {
+  StringRef text = cast<StringAttr>(knob).getValue();
+  Result<Knob> parsed = Knob::parse(text.str());
+  if (!parsed.ok())
+    return op->emitOpError("'nn.knob': ") << parsed.status().message();
   auto tunable = dyn_cast<TunableOp>(op);
-  if (!tunable || knob->skip > 1 || !tunable.hasKnob(*knob))
-    return op->emitOpError("does not have the knob '") << text.getValue() << "'";
+  if (!tunable || parsed->skip > 1 || !tunable.hasKnob(*parsed))
+    return op->emitOpError("does not have the knob '") << text << "'";
   return success();
 }
 
 Knob nn::knobOf(Operation *op) {
-  auto text = op->getAttrOfType<StringAttr>(knobAttr);
+  StringAttr text = Notes::knob.get(op);
   return text ? *Knob::parse(text.getValue().str()) : Knob();
 }
 
 std::optional<std::pair<float, float>> nn::rangeOf(Operation *op) {
-  auto range = op->getAttrOfType<DenseF32ArrayAttr>(rangeAttr);
+  DenseF32ArrayAttr range = Notes::range.get(op);
   if (!range)
     return std::nullopt;
   return std::pair(range[0], range[1]);
 }
 
 StringRef nn::nameOf(Operation *op) {
-  auto name = op->getAttrOfType<StringAttr>(nameAttr);
+  StringAttr name = Notes::name.get(op);
   return name ? name.getValue() : StringRef();
 }
 

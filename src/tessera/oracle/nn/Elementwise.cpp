@@ -299,7 +299,7 @@ static int64_t binaryInteger(BinaryKind kind, int64_t a, int64_t b, bool isUnsig
 }
 
 static LogicalResult runBinary(Call &call, BinaryOp op) {
-  if (op->hasAttr(knobAttr))
+  if (nn::Notes::knob.isOn(op))
     return runKnobSum(call, op);
   const Elements &a = call[op.getA()], &b = call[op.getB()];
   Shape shape;

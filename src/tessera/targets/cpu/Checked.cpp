@@ -215,7 +215,7 @@ void cpu::checkAccesses(func::FuncOp kernel, std::vector<plan::FaultSite> &sites
   });
   for (Operation *op : ops)
     Checker(op, sites).run();
-  if (auto number = kernel->getAttrOfType<IntegerAttr>(faultsAttr)) {
+  if (IntegerAttr number = cpu::Notes::faults.get(kernel)) {
     BlockArgument cells = kernel.getArgument(unsigned(number.getInt()));
     auto type = cast<MemRefType>(cells.getType());
     cells.setType(MemRefType::get({int64_t(2 * sites.size())}, type.getElementType()));

@@ -5,6 +5,7 @@
 
 #include "tessera/ir/LLVM.h"
 #include "tessera/targets/Target.h"
+#include "tessera/targets/cpu/ir/CpuOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -30,7 +31,7 @@ Machine getMachine(const TargetOptions &options);
 /// LLVM's target for a machine; null, with the reason, when there is none.
 const llvm::Target *findCodeGenerator(const Machine &machine, std::string &error);
 
-/// Arguments that are one memory (inPlaceAttr) become one. Where the function writes the result before it has
+/// Arguments that are one memory (SharedNotes::inPlace) become one. Where the function writes the result before it has
 /// read the operand, the plan gives the result memory of its own again.
 void mergeInPlace(func::FuncOp payload, plan::Env &env);
 
@@ -88,14 +89,8 @@ LogicalResult lowerToLLVM(ModuleOp kernels);
 /// Kernels that the store has are taken from it, others are kept there; it may be null.
 FailureOr<TargetCode> emitImage(ModuleOp kernels, const Machine &machine, Store *store);
 
-/// Marks an argument that is a scalar in memory: its slot holds a pointer to it.
-inline constexpr llvm::StringLiteral indirectAttr = "tessera.indirect";
-/// Marks the functions that are kernels (the others are inlined into them).
-inline constexpr llvm::StringLiteral kernelAttr = "tessera.kernel";
 /// The wrapper with the kernel ABI has the kernel's name; the function it calls has this after it.
 inline constexpr llvm::StringLiteral kernelBodySuffix = ".body";
-/// On a kernel: which argument holds the cells of its sites.
-inline constexpr llvm::StringLiteral faultsAttr = "tessera.faults";
 /// Arguments that every kernel has after its own: begin and end of the box of tasks, then scratch.
 inline constexpr unsigned numBoxArgs = 6;
 

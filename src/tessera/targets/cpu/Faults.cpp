@@ -15,7 +15,7 @@ using namespace tessera::cpu;
 // A division whose divisor may be zero, or overflow.
 static bool mayFail(Operation *op) {
   llvm::APInt divisor;
-  return leaf::isDivision(op) && !op->hasAttr(fault::guardedAttr) &&
+  return leaf::isDivision(op) && !fault::Notes::guarded.isOn(op) &&
          !(matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) && !divisor.isZero());
 }
 
@@ -30,7 +30,7 @@ void cpu::addFaultCells(func::FuncOp kernel, unsigned at, plan::Program &program
       return;
     IntegerAttr site = b.getI64IntegerAttr(int64_t(step.sites.size()));
     if (!require) {
-      op->setAttr(fault::siteAttr, site);
+      fault::Notes::site.set(op, site);
       step.sites.push_back({"divisor", "an integer division", plan::placeOf(op->getLoc())});
       return;
     }
@@ -45,7 +45,7 @@ void cpu::addFaultCells(func::FuncOp kernel, unsigned at, plan::Program &program
   auto cells = MemRefType::get({int64_t(2 * step.sites.size())}, b.getI64Type());
   LogicalResult inserted = kernel.insertArgument(at, cells, b.getDictionaryAttr({}), kernel.getLoc());
   (void)inserted;
-  kernel->setAttr(faultsAttr, b.getI64IntegerAttr(at));
+  cpu::Notes::faults.set(kernel, at);
   step.faults = program.addFaults(step.sites.size());
   step.args.push_back({plan::Arg::Value, step.faults});
 }
@@ -53,7 +53,7 @@ void cpu::addFaultCells(func::FuncOp kernel, unsigned at, plan::Program &program
 namespace {
 
 /// A place of the kernel where a site notes a number.
-struct Note {
+struct Report {
   Operation *before; ///< what it stands before
   int64_t site;
   Value bad, number, limit; ///< scalars, or vectors of one shape
@@ -66,22 +66,22 @@ struct Note {
 class Placer {
 public:
   Placer(func::FuncOp kernel, Value cells) : kernel(kernel), cells(cells), entry(&kernel.getBody().front()) {}
-  void add(Note note) { notes.push_back(note); }
+  void add(Report note) { notes.push_back(note); }
   void run();
 
 private:
-  void place(OpBuilder &b, const Note &note, Value worst, Value limit);
-  void placeLargest(OpBuilder &b, const Note &note, Value worst);
+  void place(OpBuilder &b, const Report &note, Value worst, Value limit);
+  void placeLargest(OpBuilder &b, const Report &note, Value worst);
   /// Moves the builder before `note`, out of the loops that none of the values depends on. Whether these run
   /// at all; null when there are none.
-  Value hoist(OpBuilder &b, const Note &note, ArrayRef<Value> values);
+  Value hoist(OpBuilder &b, const Report &note, ArrayRef<Value> values);
   void keep(OpBuilder &b, Location loc, Value slot, Value v);
   Value encode(OpBuilder &b, Location loc, Value v);
   void finish(OpBuilder &b, int64_t site, Value worst, Value limit);
-  void finishLargest(OpBuilder &b, int64_t site, const Note &note, Value worst, Value limit);
+  void finishLargest(OpBuilder &b, int64_t site, const Report &note, Value worst, Value limit);
   void raise(OpBuilder &b, int64_t site, Value any, Value worst, Value limit);
   /// The limit of all notes of a site as it is known where the kernel ends; null when it is not.
-  Value limitAtEnd(OpBuilder &end, ArrayRef<const Note *> notes);
+  Value limitAtEnd(OpBuilder &end, ArrayRef<const Report *> notes);
   Value number(OpBuilder &b, Location loc, Type like, int64_t v);
   Value widen(OpBuilder &b, Location loc, Value v);
   Value largest(OpBuilder &b, Location loc, Value v);
@@ -89,7 +89,7 @@ private:
   func::FuncOp kernel;
   Value cells;
   Block *entry;
-  std::vector<Note> notes;
+  std::vector<Report> notes;
 };
 
 } // namespace
@@ -132,7 +132,7 @@ Value Placer::largest(OpBuilder &b, Location loc, Value v) {
   return vector::MultiDimReductionOp::create(b, loc, v, zero, all, vector::CombiningKind::MAXUI);
 }
 
-Value Placer::hoist(OpBuilder &b, const Note &note, ArrayRef<Value> values) {
+Value Placer::hoist(OpBuilder &b, const Report &note, ArrayRef<Value> values) {
   Operation *at = note.before;
   SmallVector<scf::ForOp> left;
   while (auto loop = dyn_cast<scf::ForOp>(at->getParentOp())) {
@@ -168,7 +168,7 @@ Value Placer::encode(OpBuilder &b, Location loc, Value v) {
 }
 
 // What is found out where the number is used.
-void Placer::place(OpBuilder &b, const Note &note, Value worst, Value limit) {
+void Placer::place(OpBuilder &b, const Report &note, Value worst, Value limit) {
   Location loc = note.before->getLoc();
   Value runs = hoist(b, note, {note.bad, note.number, note.limit}), zero = number(b, loc, b.getI64Type(), 0);
   auto found = [&](Value v) -> Value {
@@ -184,7 +184,7 @@ void Placer::place(OpBuilder &b, const Note &note, Value worst, Value limit) {
 // Of indices whose limit is known where the kernel ends only the largest is kept, and looked at there: one
 // instruction for each. With a limit of zero, which allows none, they are made to differ from no index at
 // all.
-void Placer::placeLargest(OpBuilder &b, const Note &note, Value worst) {
+void Placer::placeLargest(OpBuilder &b, const Report &note, Value worst) {
   Location loc = note.before->getLoc();
   Value runs = hoist(b, note, {note.place, note.limit}), zero = number(b, loc, b.getI64Type(), 0);
   Value v = largest(b, loc, widen(b, loc, note.place));
@@ -200,16 +200,16 @@ void Placer::placeLargest(OpBuilder &b, const Note &note, Value worst) {
   keep(b, loc, worst, v);
 }
 
-Value Placer::limitAtEnd(OpBuilder &end, ArrayRef<const Note *> notes) {
+Value Placer::limitAtEnd(OpBuilder &end, ArrayRef<const Report *> notes) {
   Location loc = kernel.getLoc();
   llvm::APInt first, next;
-  if (matchPattern(notes[0]->limit, m_ConstantInt(&first)) && llvm::all_of(notes, [&](const Note *n) {
+  if (matchPattern(notes[0]->limit, m_ConstantInt(&first)) && llvm::all_of(notes, [&](const Report *n) {
         return matchPattern(n->limit, m_ConstantInt(&next)) && next.getSExtValue() == first.getSExtValue();
       }))
     return arith::ConstantOp::create(end, loc, end.getI64IntegerAttr(first.getSExtValue()));
   Value v = notes[0]->limit;
   if (isa<VectorType>(v.getType()) || v.getParentBlock() != entry ||
-      llvm::any_of(notes, [&](const Note *n) { return n->limit != v; }))
+      llvm::any_of(notes, [&](const Report *n) { return n->limit != v; }))
     return Value();
   return widen(end, loc, v);
 }
@@ -235,7 +235,7 @@ void Placer::finish(OpBuilder &b, int64_t site, Value worst, Value limit) {
   raise(b, site, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, found, zero), found, limit);
 }
 
-void Placer::finishLargest(OpBuilder &b, int64_t site, const Note &note, Value worst, Value limit) {
+void Placer::finishLargest(OpBuilder &b, int64_t site, const Report &note, Value worst, Value limit) {
   Location loc = kernel.getLoc();
   Value found = memref::LoadOp::create(b, loc, worst, ValueRange());
   Value zero = number(b, loc, found.getType(), 0), one = number(b, loc, found.getType(), 1);
@@ -249,8 +249,8 @@ void Placer::finishLargest(OpBuilder &b, int64_t site, const Note &note, Value w
 }
 
 void Placer::run() {
-  std::map<int64_t, SmallVector<const Note *>> sites;
-  for (const Note &note : notes)
+  std::map<int64_t, SmallVector<const Report *>> sites;
+  for (const Report &note : notes)
     sites[note.site].push_back(&note);
   OpBuilder end(entry->getTerminator()), b(kernel.getContext());
   auto slot = [&]() -> Value {
@@ -263,20 +263,20 @@ void Placer::run() {
   for (auto &[site, own] : sites) {
     Value worst = slot(), limit = limitAtEnd(end, own);
     if (limit && own.front()->place) {
-      for (const Note *note : own)
+      for (const Report *note : own)
         placeLargest(b, *note, worst);
       finishLargest(end, site, *own.front(), worst, limit);
       continue;
     }
     Value kept = limit ? Value() : slot();
-    for (const Note *note : own)
+    for (const Report *note : own)
       place(b, *note, worst, kept);
     finish(end, site, worst, limit ? limit : kept);
   }
 }
 
 // A divisor that does not fit becomes 1.
-static std::optional<Note> guardDivision(Operation *op) {
+static std::optional<Report> guardDivision(Operation *op) {
   OpBuilder b(op);
   Location loc = op->getLoc();
   Value x = op->getOperand(0), y = op->getOperand(1);
@@ -292,8 +292,8 @@ static std::optional<Note> guardDivision(Operation *op) {
   }
   op->setOperand(1,
                  arith::SelectOp::create(b, loc, bad, constantLike(b, loc, type, llvm::APInt(width, 1)), y));
-  op->setAttr(fault::guardedAttr, b.getUnitAttr());
-  return Note{op, 0, bad, y, constantLike(b, loc, type, llvm::APInt::getZero(width)), Value()};
+  fault::Notes::guarded.set(op);
+  return Report{op, 0, bad, y, constantLike(b, loc, type, llvm::APInt::getZero(width)), Value()};
 }
 
 // require → what is harmless where it does not hold, and a note.
@@ -325,22 +325,22 @@ static void replaceRequire(fault::RequireOp require, Placer *placer) {
 void cpu::placeFaults(func::FuncOp kernel, Checks checks) {
   if (kernel.isDeclaration())
     return;
-  auto number = kernel->getAttrOfType<IntegerAttr>(faultsAttr);
+  IntegerAttr number = cpu::Notes::faults.get(kernel);
   SmallVector<Operation *> ops;
   int64_t division = -1; // the site of one that has lost its own
   kernel.walk([&](Operation *op) {
     if (!isa<fault::RequireOp>(op) && !(number && mayFail(op)))
       return;
     ops.push_back(op);
-    if (auto site = op->getAttrOfType<IntegerAttr>(fault::siteAttr); site && division < 0)
+    if (IntegerAttr site = fault::Notes::site.get(op); site && division < 0)
       division = site.getInt();
   });
   Placer placer(kernel, number ? Value(kernel.getArgument(unsigned(number.getInt()))) : Value());
   for (Operation *op : ops) {
     auto require = dyn_cast<fault::RequireOp>(op);
     if (!require) {
-      auto own = op->getAttrOfType<IntegerAttr>(fault::siteAttr);
-      std::optional<Note> note = guardDivision(op);
+      IntegerAttr own = fault::Notes::site.get(op);
+      std::optional<Report> note = guardDivision(op);
       note->site = own ? own.getInt() : division;
       if (note->site >= 0)
         placer.add(*note);

@@ -34,7 +34,7 @@ static std::pair<Operation *, Operation *> findUses(Value buffer, Block *entry) 
 void cpu::mergeInPlace(func::FuncOp payload, plan::Env &env) {
   Block *entry = &payload.getBody().front();
   for (BlockArgument result : entry->getArguments()) {
-    auto number = payload.getArgAttrOfType<IntegerAttr>(result.getArgNumber(), inPlaceAttr);
+    IntegerAttr number = SharedNotes::inPlace.getOf(payload, result.getArgNumber());
     if (!number)
       continue;
     BlockArgument operand = entry->getArgument(number.getInt());

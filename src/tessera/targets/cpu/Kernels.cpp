@@ -182,9 +182,8 @@ LogicalResult Splitter::makeKernel(Segment &segment, unsigned index) {
   types.append(numBoxArgs, b.getIndexType());
   types.push_back(MemRefType::get({ShapedType::kDynamic}, b.getI8Type()));
   auto kernel = func::FuncOp::create(b, payload.getLoc(), name, b.getFunctionType(types, {}));
-  kernel->setAttr(kernelAttr, b.getUnitAttr());
-  if (Attribute align = payload->getAttr(alignAttr))
-    kernel->setAttr(alignAttr, align);
+  cpu::Notes::kernel.set(kernel);
+  SharedNotes::align.copy(payload, kernel);
   Block *body = kernel.addEntryBlock();
   OpBuilder k = OpBuilder::atBlockBegin(body);
 
@@ -213,7 +212,7 @@ LogicalResult Splitter::makeKernel(Segment &segment, unsigned index) {
       continue;
     }
     if (auto it = env.values.find(v); it != env.values.end()) {
-      kernel.setArgAttr(i, indirectAttr, b.getUnitAttr());
+      cpu::Notes::indirect.setOf(kernel, i);
       step.args.push_back({plan::Arg::Value, it->second});
       continue;
     }
@@ -252,7 +251,7 @@ LogicalResult Splitter::makeKernel(Segment &segment, unsigned index) {
     unsigned tasks = known ? std::min(rank, 3u) : 0;
     // Channels and other short dimensions inside are unrolled, and the loop around them vectorised.
     unsigned row = rank - 1;
-    if (forall->hasAttr(leaf::instancesAttr))
+    if (SharedNotes::instances.isOn(forall))
       while (row > 0 &&
              getConstantIntValue(forall.getMixedUpperBound()[row]).value_or(maxShortDim + 1) <= maxShortDim)
         tasks = std::min(tasks, row--);
@@ -276,11 +275,10 @@ LogicalResult Splitter::makeKernel(Segment &segment, unsigned index) {
         stepValue = oneValue;
       }
       auto loop = scf::ForOp::create(k, forall.getLoc(), begin, end, stepValue);
-      if (d == row && forall->hasAttr(leaf::instancesAttr))
+      if (d == row && SharedNotes::instances.isOn(forall))
         instances = loop;
-      if (d == row && forall->hasAttr(leaf::instancesAttr))
-        loop->setAttr(leaf::instancesAttr,
-                      k.getI64IntegerAttr(getConstantIntValue(forall.getMixedUpperBound()[d]).value_or(-1)));
+      if (d == row && SharedNotes::instances.isOn(forall))
+        SharedNotes::instances.set(loop, getConstantIntValue(forall.getMixedUpperBound()[d]).value_or(-1));
       k.setInsertionPointToStart(loop.getBody());
       Value iv = loop.getInductionVar();
       if (d < tasks) {

@@ -98,8 +98,7 @@ SmallVector<Candidate> Layer::candidatesOf(const Form &form) const {
     };
     auto choose = [form, tiles](Operation *op) {
       if (form.sparse || form.algorithm)
-        op->setAttr(algorithmAttr, StringAttr::get(op->getContext(), form.sparse ? StringRef(sparseName)
-                                                                                 : nameOf(*form.algorithm)));
+        cpu::Notes::algorithm.set(op, form.sparse ? StringRef(sparseName) : nameOf(*form.algorithm));
       packed::setTiles(op, tiles);
     };
     candidates.push_back({textOf(form, tiles), apply, choose});
@@ -129,7 +128,7 @@ SmallVector<Form> Layer::forms(bool strict) const {
   else
     forms.push_back({});
   // Strict is strict about what a zero makes of infinity, too.
-  if (!strict && prepared->hasAttr(filledAttr))
+  if (!strict && cpu::Notes::filled.isOn(prepared))
     forms.push_back({{}, /*sparse=*/true});
   return forms;
 }

@@ -215,18 +215,18 @@ LogicalResult cpu::lowerToLoops(ModuleOp kernels) {
 LogicalResult cpu::lowerToLLVM(ModuleOp kernels) {
   llvm::StringMap<Signature> signatures;
   for (auto func : kernels.getOps<func::FuncOp>()) {
-    if (!func->hasAttr(kernelAttr))
+    if (!cpu::Notes::kernel.isOn(func))
       continue;
     Signature &s = signatures[func.getName()];
     s.types.assign(func.getArgumentTypes().begin(), func.getArgumentTypes().end());
     for (unsigned i = 0; i < s.types.size(); ++i)
-      s.indirect.push_back(func.getArgAttr(i, indirectAttr) != nullptr);
-    if (auto align = func->getAttrOfType<IntegerAttr>(alignAttr))
+      s.indirect.push_back(cpu::Notes::indirect.getOf(func, i) != nullptr);
+    if (IntegerAttr align = SharedNotes::align.get(func))
       s.align = align.getInt();
-    func->removeAttr(alignAttr);
-    func->removeAttr(faultsAttr);
+    SharedNotes::align.remove(func);
+    cpu::Notes::faults.remove(func);
     func.removeArgAttrsAttr();
-    func->removeAttr(kernelAttr);
+    cpu::Notes::kernel.remove(func);
   }
   lowerViews(kernels);
   if (failed(runPasses(kernels, [](OpPassManager &pm) {

@@ -246,7 +246,7 @@ static void writeLoops(Writer &out, func::FuncOp payload, const Figures &info, b
   Steps &steps = out.loops;
   Value kernel = steps.root().value();
   bool isMarked = llvm::any_of(payload.getBody().front().getOps<scf::ForallOp>(),
-                               [](scf::ForallOp op) { return op->hasAttr(leaf::instancesAttr); });
+                               [](scf::ForallOp op) { return SharedNotes::instances.isOn(op); });
   if (isMarked && info.vectorBytes >= 16)
     steps.add<schedule::VectorizeLoopsOp>("", kernel, uint64_t(info.vectorBytes), ValueRange());
   // Packed layers have unrolled what they want unrolled. Sums whose innermost loop runs along the result
@@ -259,7 +259,7 @@ static void writeLoops(Writer &out, func::FuncOp payload, const Figures &info, b
   if (!isPacked)
     steps.add<schedule::SplitBordersOp>("", kernel);
   for (auto forall : payload.getBody().front().getOps<scf::ForallOp>())
-    if (auto lanes = forall->getAttrOfType<IntegerAttr>(leaf::lanesAttr)) {
+    if (IntegerAttr lanes = SharedNotes::lanes.get(forall)) {
       // Instances that accumulate cannot be vectorised; several of them at once keep the processor busy.
       out.script.note("private copies, unrolled");
       steps.add<schedule::UnrollInnermostOp>("", kernel, uint64_t(2 * lanes.getInt()), ValueRange());
@@ -292,8 +292,8 @@ schedule::Script cpu::writeDefaultSchedule(func::FuncOp payload, const Figures &
       writeLanes(out, generic, op, info);
       continue;
     }
-    if (op.getNumReductionLoops() == op.getNumLoops() && op->hasAttr(leaf::reductionsAttr) &&
-        !op->hasAttr(leaf::orderedAttr)) {
+    if (op.getNumReductionLoops() == op.getNumLoops() && SharedNotes::reductions.isOn(op) &&
+        !SharedNotes::ordered.isOn(op)) {
       out.script.note("reduction in 64 chunks");
       out.payload.add<schedule::ChunkReductionOp>("r" + std::to_string(index),
                                                   Handle<scf::ForallOp>::type(op.getContext()),

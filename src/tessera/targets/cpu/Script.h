@@ -20,13 +20,13 @@ struct Writer {
 
 /// The number by which a script finds an operation.
 inline int64_t numberOf(Operation *op) {
-  auto number = op->getAttrOfType<IntegerAttr>(leaf::numberAttr);
+  IntegerAttr number = SharedNotes::number.get(op);
   return number ? number.getInt() : -1;
 }
 
 /// The step that finds an operation of the payload by its number.
 inline NamedAttribute numberedAs(Operation *op) {
-  return {StringAttr::get(op->getContext(), leaf::numberAttr), op->getAttr(leaf::numberAttr)};
+  return {StringAttr::get(op->getContext(), SharedNotes::number.name), SharedNotes::number.get(op)};
 }
 
 /// Passes over the same rows (a softmax, a normalisation): one task for each row does all of them, so that

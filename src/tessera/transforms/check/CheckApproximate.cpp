@@ -231,7 +231,7 @@ namespace {
 struct CheckApproximate : tessera::impl::CheckApproximatePassBase<CheckApproximate> {
   void runOnOperation() override {
     getOperation().walk([&](NodeOp node) {
-      if (!node->hasAttr(approximateAttr))
+      if (!dfg::Notes::approximate.isOn(node))
         return;
       Flow flow(getOperation());
       for (Value result : node->getResults())

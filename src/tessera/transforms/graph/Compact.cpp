@@ -47,7 +47,7 @@ NodeOp graph::buildCompact(RewriterBase &rewriter, NodeOp node, const Perforatio
   Value full = node.getGrid()[by.dim], computed = gaps.make<arith::MaxSIOp>(gaps.computedBelow(full), 1);
   computed = arith::MinSIOp::create(rewriter, loc, computed, full);
   parts.grid[by.dim] = computed;
-  llvm::erase_if(parts.hints, [](NamedAttribute hint) { return hint.getName() == knobAttr; });
+  llvm::erase_if(parts.hints, [](NamedAttribute hint) { return dfg::Notes::knob == hint.getName(); });
   // An element that belonged to an instance is now one of a whole tensor.
   for (unsigned i = 0; i < parts.ports.size(); ++i)
     if (node.getPort(i).getMode() == PortMode::Each)

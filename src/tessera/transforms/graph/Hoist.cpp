@@ -104,7 +104,7 @@ FailureOr<HoistedNode> graph::hoistInvariant(RewriterBase &rewriter, NodeOp node
   MLIRContext *context = node.getContext();
   NodeParts parts(node.getLoc(), uniqueName(node->getBlock(), node.getName() + "_invariant"));
   for (NamedAttribute hint : NodeParts(node).hints)
-    if (hint.getName() != "cost" && hint.getName() != scheduleAttr)
+    if (hint.getName() != "cost" && SharedNotes::schedules != hint.getName())
       parts.hints.push_back(hint);
   SmallVector<unsigned> position(node.getInputs().size(), ~0u);
   Capture capture(parts);

@@ -91,7 +91,7 @@ LogicalResult graph::applyNodeKnobs(RewriterBase &rewriter, Operation *root, Ref
     return failure();
   SmallVector<NodeOp> nodes;
   root->walk([&](NodeOp node) {
-    if (node->hasAttr(knobAttr))
+    if (dfg::Notes::knob.isOn(node))
       nodes.push_back(node);
   });
   SmallVector<PerforatedNode> perforated;
@@ -100,7 +100,7 @@ LogicalResult graph::applyNodeKnobs(RewriterBase &rewriter, Operation *root, Ref
     Knob knob = knobOf(node);
     if (!knob.isExact() && storesOf(node))
       node = liftStores(rewriter, node);
-    node->removeAttr(knobAttr);
+    dfg::Notes::knob.remove(node);
     switch (knob.structure) {
     case Knob::Structure::Reuse:
       reuseResults(rewriter, node, {knob.rate, knob.skip, knob.offset});
@@ -151,17 +151,18 @@ LogicalResult graph::applyNodeKnobs(RewriterBase &rewriter, Operation *root, Ref
   fuseFills(rewriter, perforated);
   // What knobs were chosen by has served.
   root->walk([](NodeOp node) {
-    for (StringRef name : {versionsAttr, approximateAttr, firstAttr})
-      node->removeAttr(name);
+    dfg::Notes::versions.remove(node);
+    dfg::Notes::approximate.remove(node);
+    dfg::Notes::first.remove(node);
   });
   return success();
 }
 
 static void setKnob(NodeOp node, const Knob &knob) {
   if (knob.isExact())
-    node->removeAttr(knobAttr);
+    dfg::Notes::knob.remove(node);
   else
-    node->setAttr(knobAttr, StringAttr::get(node->getContext(), knob.str()));
+    dfg::Notes::knob.set(node, knob.str());
 }
 
 Result<KnobMap> graph::setNodeKnobs(Operation *root, const KnobMap &knobs) {

@@ -99,10 +99,6 @@ bool reducesAll(dfg::ResultAttr yield, unsigned rank);
 LogicalResult forNamedNodes(Operation *root, StringRef name,
                             function_ref<LogicalResult(dfg::NodeOp, Refusal &)> rewrite);
 
-/// On a node that a user's schedule script is for: the names under which the script knows it. What is fused
-/// has those of its parts.
-inline constexpr llvm::StringLiteral scheduleAttr = "tessera.schedules";
-
 /// A name that no node of the graph around the block has yet.
 std::string uniqueName(Block *block, const Twine &base);
 

@@ -87,7 +87,8 @@ static NodeOp buildFill(RewriterBase &rewriter, NodeOp node, const Perforation &
   NodeParts parts(loc, uniqueName(node->getBlock(), node.getName() + "_fill"));
   parts.grid.assign(node.getGrid().begin(), node.getGrid().end());
   for (NamedAttribute hint : NodeParts(node).hints)
-    if (hint.getName() != "cost" && hint.getName() != knobAttr && hint.getName() != scheduleAttr)
+    if (hint.getName() != "cost" && dfg::Notes::knob != hint.getName() &&
+        SharedNotes::schedules != hint.getName())
       parts.hints.push_back(hint);
   for (unsigned r = 0; r < node.getNumYields(); ++r) {
     parts.addWhole(compact.getResult(r));

@@ -270,7 +270,7 @@ static NodeOp buildMerge(RewriterBase &rewriter, NodeOp node, unsigned input, in
     parts.grid.push_back(type.isDynamicDim(d) ? Value(memref::DimOp::create(rewriter, loc, target, d))
                                               : indexConstant(rewriter, loc, type.getDimSize(d)));
   for (NamedAttribute hint : NodeParts(node).hints)
-    if (hint.getName() != "cost" && hint.getName() != scheduleAttr)
+    if (hint.getName() != "cost" && SharedNotes::schedules != hint.getName())
       parts.hints.push_back(hint);
   parts.addInput(copies, graph::getPort(node.getContext(), PortMode::In));
   parts.addInput(target, node.getPort(input));

@@ -278,7 +278,7 @@ static Value emitPrivateCounters(Loops &loops) {
   bool hasLoops =
       node.getBodyBlock()->walk([](LoopLikeOpInterface) { return WalkResult::interrupt(); }).wasInterrupted();
   if (!hasLoops)
-    forall->setAttr(lanesAttr, b.getI64IntegerAttr(2));
+    SharedNotes::lanes.set(forall, 2);
   for (auto [i, reduction] : llvm::enumerate(reductions))
     if (reduction)
       mergeCopies(ctx, i, loops.copies[i], reduction);
@@ -315,7 +315,7 @@ LogicalResult leaf::emitBufferLoops(EmitContext &ctx) {
       extents[0] = arith::MulIOp::create(b, loc, extents[0], left);
     }
     auto forall = scf::ForallOp::create(b, loc, getAsOpFoldResult(extents), ValueRange{}, std::nullopt);
-    forall->setAttr(instancesAttr, b.getUnitAttr());
+    SharedNotes::instances.set(forall, -1);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(forall.getBody());
     SmallVector<Value> ids(forall.getInductionVars());
@@ -439,7 +439,7 @@ LogicalResult leaf::emitBufferLoops(EmitContext &ctx) {
       memref::StoreOp::create(b, loc, v, partials[r], chunk);
     lowerAccumulate(ctx, forall, loops.ports);
     if (loops.lanes > 1)
-      forall->setAttr(lanesAttr, b.getI64IntegerAttr(loops.lanes));
+      SharedNotes::lanes.set(forall, loops.lanes);
   }
   for (unsigned i = 0; i < loops.copies.size(); ++i)
     if (loops.copies[i])

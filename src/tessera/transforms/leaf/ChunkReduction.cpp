@@ -12,12 +12,12 @@ using namespace tessera;
 //   %r = linalg.generic {reduction} ins(%p) outs(%identity)
 FailureOr<scf::ForallOp> leaf::chunkReduction(RewriterBase &b, linalg::GenericOp op, int64_t chunks,
                                               std::string &why) {
-  auto reductions = op->getAttrOfType<ArrayAttr>(reductionsAttr);
+  ArrayAttr reductions = SharedNotes::reductions.get(op);
   if (!reductions) {
     why = "it is not a reduction of a leaf";
     return failure();
   }
-  if (op->hasAttr(orderedAttr)) {
+  if (SharedNotes::ordered.isOn(op)) {
     why = "its order is part of its meaning (fold)";
     return failure();
   }
@@ -113,7 +113,7 @@ FailureOr<scf::ForallOp> leaf::chunkReduction(RewriterBase &b, linalg::GenericOp
           linalg::YieldOp::create(inner, l, v);
         });
     // Few values in a fixed order: part of the meaning.
-    merge->setAttr(orderedAttr, b.getUnitAttr());
+    SharedNotes::ordered.set(merge);
     b.replaceAllUsesWith(op.getResult(r), merge.getResult(0));
   }
   b.eraseOp(op);

@@ -87,13 +87,13 @@ LogicalResult leaf::emitGeneric(EmitContext &ctx) {
   bool ordered = llvm::any_of(node.getYields().getAsRange<dfg::ResultAttr>(),
                               [](dfg::ResultAttr y) { return y.getMode() == dfg::ResultMode::Fold; });
   if (ordered)
-    generic->setAttr(orderedAttr, b.getUnitAttr());
+    SharedNotes::ordered.set(generic);
   SmallVector<Attribute> reductions;
   for (auto yield : node.getYields().getAsRange<dfg::ResultAttr>())
     if (yield.isReduction())
       reductions.push_back(yield.getReduction());
   if (reductions.size() == node.getNumYields() && !reductions.empty())
-    generic->setAttr(reductionsAttr, b.getArrayAttr(reductions));
+    SharedNotes::reductions.set(generic, b.getArrayAttr(reductions));
   for (unsigned r = 0; r < node.getNumYields(); ++r)
     finishResult(ctx, r, generic.getResult(r));
   return success();

@@ -236,9 +236,9 @@ static void relaxFloats(func::FuncOp func, bool isLayers) {
         isa<arith::MulFOp, arith::AddFOp, arith::SubFOp>(op) && !decides ? arith::FastMathFlags::contract
         : isa<arith::MaximumFOp, arith::MinimumFOp>(op)                  ? arith::FastMathFlags::nsz
                                                                          : arith::FastMathFlags::none;
-    if (op->removeAttr(anyOrderAttr))
+    if (SharedNotes::anyOrder.isOn(op))
       allowed = allowed | arith::FastMathFlags::reassoc;
-    if (op->removeAttr(approximateAttr))
+    if (SharedNotes::approximate.isOn(op))
       allowed = allowed | (isa<arith::DivFOp>(op) ? arith::FastMathFlags::arcp : arith::FastMathFlags::afn);
     if (allowed == arith::FastMathFlags::none)
       return;
@@ -291,8 +291,8 @@ FailureOr<Payload> tessera::buildPayload(dfg::NodeOp node, StringRef name, Modul
   }
   payload.func = func::FuncOp::create(b, node.getLoc(), name, b.getFunctionType(types, {}));
   payload.func.setPrivate();
-  if (auto graph = node->getParentOfType<dfg::GraphOp>(); graph && graph->hasAttr(alignAttr))
-    payload.func->setAttr(alignAttr, graph->getAttr(alignAttr));
+  if (auto graph = node->getParentOfType<dfg::GraphOp>(); graph)
+    SharedNotes::align.copy(graph, payload.func);
   Block *entry = payload.func.addEntryBlock();
   b.setInsertionPointToStart(entry);
   EmitContext ctx{b, options, node, {}, {}, {}, {}, node.getLoc()};
@@ -324,8 +324,13 @@ FailureOr<Payload> tessera::buildPayload(dfg::NodeOp node, StringRef name, Modul
   int64_t number = 0;
   for (Operation &op : *entry)
     if (isa<linalg::GenericOp, nn::NnOp>(op))
-      op.setAttr(numberAttr, b.getI64IntegerAttr(number++));
+      SharedNotes::number.set(&op, number++);
   if (options.contract)
     relaxFloats(payload.func, /*isLayers=*/node.getRank() == 0);
+  // Both have served, or the mode is strict.
+  payload.func.walk([](Operation *op) {
+    SharedNotes::anyOrder.remove(op);
+    SharedNotes::approximate.remove(op);
+  });
   return payload;
 }

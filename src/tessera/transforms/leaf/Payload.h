@@ -10,12 +10,6 @@
 
 namespace tessera {
 
-/// On a graph and what is made of its nodes: the alignment in bytes of memory that comes from outside, where
-/// it is less than the kernel ABI's. Programs in C++ take memory as their host code has allocated it.
-inline constexpr llvm::StringLiteral alignAttr = "tessera.align";
-/// On an argument for a result: the number of the argument whose memory it has, too.
-inline constexpr llvm::StringLiteral inPlaceAttr = "tessera.in_place";
-
 /// What the caller must pass for one argument of a payload function.
 struct PayloadArg {
   enum Kind {

@@ -229,7 +229,7 @@ linalg::GenericOp Raiser::raise(RewriterBase &b) {
         }
         linalg::YieldOp::create(inner, l, map.lookup(combine->getResult(0)));
       });
-  raised->setAttr(leaf::orderedAttr, b.getUnitAttr());
+  SharedNotes::ordered.set(raised);
   b.replaceOp(op, raised);
   return raised;
 }

@@ -11,22 +11,6 @@
 
 namespace tessera::leaf {
 
-/// The reductions of a linalg.generic that came from a leaf, one for each output.
-inline constexpr llvm::StringLiteral reductionsAttr = "tessera.reductions";
-/// The number of an operation that a schedule of the payload may want to find.
-inline constexpr llvm::StringLiteral numberAttr = "tessera.op";
-/// On a loop over instances: how many neighbours it is good to unroll together.
-inline constexpr llvm::StringLiteral lanesAttr = "tessera.lanes";
-/// On a loop over independent instances: how many there are at most, -1 where that is not known.
-inline constexpr llvm::StringLiteral instancesAttr = "tessera.instances";
-/// Marks one whose combination must keep its order.
-inline constexpr llvm::StringLiteral orderedAttr = "tessera.ordered";
-/// On a float operation that combines elements: their order does not matter, unless the mode is strict.
-inline constexpr llvm::StringLiteral anyOrderAttr = "tessera.any_order";
-/// On a function of the math dialect or a division: a few units of the last place do not matter, unless the
-/// mode is strict.
-inline constexpr llvm::StringLiteral approximateAttr = "tessera.approximate";
-
 /// Splits a full reduction into `chunks` partial ones that run in parallel and a combination of them in
 /// order. The chunks depend on the extents alone, so the result has the same bits with any number of threads.
 /// Returns the scf.forall over the chunks; on failure `why` says what stands against it.
@@ -68,7 +52,7 @@ LogicalResult vectorizeInstances(RewriterBase &rewriter, linalg::GenericOp op, i
 /// form on vectors, and lanes read neighbouring elements or at least the same row.
 bool wantsLanes(linalg::GenericOp op);
 
-/// Puts iterations of a loop over independent instances (instancesAttr) that work on memory into the lanes of
+/// Puts iterations of a loop over independent instances (SharedNotes::instances) that work on memory into the lanes of
 /// vectors of `vectorBytes`. False, and nothing changed, where that is impossible or would not pay: LLVM
 /// vectorises bodies without loops itself.
 bool vectorizeLoop(RewriterBase &rewriter, scf::ForOp loop, int64_t vectorBytes);

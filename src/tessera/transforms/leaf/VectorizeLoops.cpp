@@ -260,7 +260,7 @@ bool leaf::vectorizeLoop(RewriterBase &rewriter, scf::ForOp loop, int64_t vector
   // Several vectors at once, so that one need not wait for the other's sum.
   if (analysis.loops && analysis.own.empty())
     lanes *= analysis.operations <= 40 ? 4 : analysis.operations <= 80 ? 2 : 1;
-  if (auto extent = loop->getAttrOfType<IntegerAttr>(instancesAttr); extent && extent.getInt() > 0)
+  if (IntegerAttr extent = SharedNotes::instances.get(loop); extent && extent.getInt() > 0)
     while (lanes >= 2 * extent.getInt())
       lanes /= 2;
   if (lanes < 2)

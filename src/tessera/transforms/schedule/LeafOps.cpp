@@ -142,7 +142,7 @@ DiagnosedSilenceableFailure VectorizeLoopsOp::apply(transform::TransformRewriter
   for (Operation *payload : state.getPayloadOps(getTarget())) {
     SmallVector<scf::ForOp> loops;
     payload->walk([&](scf::ForOp loop) {
-      if (loop->hasAttr(leaf::instancesAttr))
+      if (SharedNotes::instances.isOn(loop))
         loops.push_back(loop);
     });
     for (scf::ForOp loop : loops)
@@ -236,7 +236,7 @@ StringRef schedule::stringify(StepKind kind) {
 // The dimensions along which an operation reduces in an order that is part of its meaning.
 static SmallVector<int64_t> orderedDims(linalg::LinalgOp op) {
   SmallVector<int64_t> dims;
-  if (op->hasAttr(leaf::orderedAttr))
+  if (SharedNotes::ordered.isOn(op))
     for (auto [dim, type] : llvm::enumerate(op.getIteratorTypesArray()))
       if (type == utils::IteratorType::reduction)
         dims.push_back(dim);

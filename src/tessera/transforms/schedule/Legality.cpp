@@ -2,6 +2,7 @@
 // See Legality.h.
 #include "tessera/transforms/schedule/Legality.h"
 
+#include "tessera/ir/note/Notes.h"
 #include "tessera/transforms/schedule/LeafOps.h"
 
 #include "mlir/Dialect/Linalg/TransformOps/LinalgTransformOps.h"
@@ -105,7 +106,7 @@ static StringRef objection(Operation *step) {
 
 LogicalResult schedule::checkSteps(ModuleOp script) {
   for (auto sequence : script.getOps<NamedSequenceOp>()) {
-    if (sequence->hasAttr(unsafeAttr))
+    if (SharedNotes::unsafe.isOn(sequence))
       continue;
     WalkResult result = sequence->walk([&](Operation *step) {
       StringRef no = step == sequence ? StringRef() : objection(step);
@@ -113,7 +114,7 @@ LogicalResult schedule::checkSteps(ModuleOp script) {
         return WalkResult::advance();
       auto diag = step->emitError() << "'" << step->getName() << "' is not a checked step: " << no;
       diag.attachNote(sequence.getLoc())
-          << "if you vouch for it, add '" << unsafeAttr << "' to the attributes of sequence '"
+          << "if you vouch for it, add '" << SharedNotes::unsafe.name << "' to the attributes of sequence '"
           << sequence.getSymName() << "'";
       return WalkResult::interrupt();
     });
@@ -156,7 +157,7 @@ static void addCheck(Operation *step) {
 
 void schedule::addStepChecks(ModuleOp script) {
   for (auto sequence : script.getOps<NamedSequenceOp>())
-    if (!sequence->hasAttr(unsafeAttr))
+    if (!SharedNotes::unsafe.isOn(sequence))
       sequence->walk(addCheck);
 }
 

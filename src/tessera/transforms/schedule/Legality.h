@@ -9,9 +9,6 @@
 
 namespace tessera::schedule {
 
-/// On a sequence: its author vouches for steps that nobody checks.
-inline constexpr llvm::StringLiteral unsafeAttr = "tessera.unsafe";
-
 /// Checks that each step of a sequence without `tessera.unsafe` is one that keeps what a program computes.
 LogicalResult checkSteps(ModuleOp script);
 

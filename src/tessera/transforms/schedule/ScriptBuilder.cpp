@@ -3,6 +3,7 @@
 #include "tessera/transforms/schedule/ScriptBuilder.h"
 
 #include "tessera/base/Check.h"
+#include "tessera/ir/note/Notes.h"
 
 #include "mlir/Dialect/Linalg/TransformOps/LinalgTransformOps.h"
 #include "mlir/Dialect/Transform/IR/TransformDialect.h"
@@ -119,7 +120,7 @@ ScriptBuilder::ScriptBuilder(MLIRContext *context) {
   script.module = ModuleOp::create(UnknownLoc::get(context));
   ModuleOp module = *script.module;
   module->setAttr(transform::TransformDialect::kWithNamedSequenceAttrName, UnitAttr::get(context));
-  module->setAttr(versionAttr, OpBuilder(context).getI64IntegerAttr(scriptVersion));
+  SharedNotes::version.set(module, scriptVersion);
 }
 
 Steps ScriptBuilder::addSequence(StringRef name, Phase phase, StringRef argument) {
@@ -128,7 +129,7 @@ Steps ScriptBuilder::addSequence(StringRef name, Phase phase, StringRef argument
   auto sequence = transform::NamedSequenceOp::create(b, b.getUnknownLoc(), name,
                                                      TypeAttr::get(b.getFunctionType(any, {})), StringAttr(),
                                                      ArrayAttr(), ArrayAttr());
-  sequence->setAttr(phaseAttr, b.getStringAttr(stringify(phase)));
+  SharedNotes::phase.set(sequence, stringify(phase));
   Location named = NameLoc::get(b.getStringAttr(argument), b.getUnknownLoc());
   Block *block = b.createBlock(&sequence.getBody(), {}, any, named);
   transform::YieldOp::create(b, b.getUnknownLoc());

@@ -26,7 +26,7 @@ StringRef schedule::stringify(Phase phase) {
 }
 
 static int64_t versionOf(ModuleOp script) {
-  auto version = script->getAttrOfType<IntegerAttr>(versionAttr);
+  IntegerAttr version = SharedNotes::version.get(script);
   return version ? version.getInt() : 1;
 }
 
@@ -40,8 +40,12 @@ struct Key {
 };
 } // namespace
 
-static StringRef textOf(Operation *op, StringRef name) {
-  auto text = op->getAttrOfType<StringAttr>(name);
+// What says for what a sequence is; all but the first say where.
+static const Note<StringAttr> *const notes[] = {&SharedNotes::phase, &SharedNotes::node, &SharedNotes::script,
+                                                &SharedNotes::graph, &SharedNotes::target};
+
+static StringRef textOf(Operation *op, const Note<StringAttr> &note) {
+  StringAttr text = note.get(op);
   return text ? text.getValue() : StringRef();
 }
 
@@ -49,11 +53,11 @@ static StringRef textOf(Operation *op, StringRef name) {
 static std::optional<Key> keyOf(NamedSequenceOp sequence, int64_t version) {
   StringRef name = sequence.getSymName();
   if (version > 1) {
-    StringRef word = textOf(sequence, phaseAttr);
+    StringRef word = textOf(sequence, SharedNotes::phase);
     for (Phase phase : phases)
       if (word == stringify(phase))
-        return Key{phase, textOf(sequence, nodeAttr), textOf(sequence, scriptAttr),
-                   textOf(sequence, graphAttr), textOf(sequence, targetAttr)};
+        return Key{phase, textOf(sequence, SharedNotes::node), textOf(sequence, SharedNotes::script),
+                   textOf(sequence, SharedNotes::graph), textOf(sequence, SharedNotes::target)};
     return {};
   }
   if (name == stringify(Phase::Graph))
@@ -70,53 +74,38 @@ static std::optional<Key> keyOf(NamedSequenceOp sequence, int64_t version) {
 //===----------------------------------------------------------------------===//
 
 static LogicalResult checkVersion(ModuleOp script) {
-  Attribute attribute = script->getAttr(versionAttr);
-  if (!attribute)
-    return success();
-  auto version = dyn_cast<IntegerAttr>(attribute);
-  if (!version || version.getInt() < 1)
-    return script.emitError() << "expected '" << versionAttr << "' to be a number from 1, but got "
-                              << attribute;
-  if (version.getInt() > scriptVersion)
-    return script.emitError() << "the script has version " << version.getInt()
+  int64_t version = versionOf(script);
+  if (version < 1)
+    return script.emitError() << "expected '" << SharedNotes::version.name
+                              << "' to be a number from 1, but got " << version;
+  if (version > scriptVersion)
+    return script.emitError() << "the script has version " << version
                               << ", but this tessera reads scripts up to version " << scriptVersion
                               << "; use a newer tessera";
   return success();
 }
 
-// The names of attributes, and the kinds of their values.
-static LogicalResult checkAttributes(NamedSequenceOp sequence, int64_t version) {
-  static const std::vector<std::string> known = {phaseAttr.str(), nodeAttr.str(),   scriptAttr.str(),
-                                                 graphAttr.str(), targetAttr.str(), unsafeAttr.str()};
-  for (NamedAttribute attribute : sequence->getDiscardableAttrs()) {
-    StringRef name = attribute.getName();
-    if (!name.starts_with("tessera."))
+// What the verifier of notes cannot know: the script's version, and which words may be empty.
+static LogicalResult checkNotes(NamedSequenceOp sequence, int64_t version) {
+  for (const Note<StringAttr> *note : notes) {
+    if (!note->isOn(sequence))
       continue;
-    if (name == unsafeAttr) {
-      if (!isa<UnitAttr>(attribute.getValue()))
-        return sequence.emitError() << "expected '" << name << "' without a value, but got "
-                                    << attribute.getValue();
-      continue;
-    }
     if (version < 2)
-      return sequence.emitError() << "'" << name << "' needs a script of version 2; write '" << versionAttr
-                                  << " = 2 : i64' among the attributes of its module";
-    if (!llvm::is_contained(known, name))
-      return sequence.emitError() << unknownName("attribute", name.str(), "attributes of a sequence", known);
-    auto text = dyn_cast<StringAttr>(attribute.getValue());
-    if (!text || text.empty())
-      return sequence.emitError() << "expected '" << name << "' to be a name in quotes, but got "
-                                  << attribute.getValue();
+      return sequence.emitError() << "'" << note->name << "' needs a script of version 2; write '"
+                                  << SharedNotes::version.name << " = 2 : i64' among the attributes of its module";
+    if (textOf(sequence, *note).empty())
+      return sequence.emitError() << "expected '" << note->name << "' to be a name in quotes, but got \"\"";
   }
   return success();
 }
 
 static LogicalResult checkKey(NamedSequenceOp sequence) {
-  StringRef phase = textOf(sequence, phaseAttr);
+  StringRef phase = textOf(sequence, SharedNotes::phase);
   if (phase.empty()) {
-    for (StringRef name : {nodeAttr, scriptAttr, graphAttr, targetAttr})
-      if (sequence->hasAttr(name))
-        return sequence.emitError() << "expected '" << phaseAttr << "' beside '" << name << "'";
+    for (const Note<StringAttr> *place : ArrayRef(notes).drop_front())
+      if (place->isOn(sequence))
+        return sequence.emitError() << "expected '" << SharedNotes::phase.name << "' beside '" << place->name
+                                    << "'";
     return success();
   }
   std::vector<std::string> words;
@@ -125,16 +114,16 @@ static LogicalResult checkKey(NamedSequenceOp sequence) {
   if (!llvm::is_contained(words, phase))
     return sequence.emitError() << unknownName("phase", phase.str(), "phases", words);
   if (phase == stringify(Phase::Graph)) {
-    for (StringRef name : {nodeAttr, scriptAttr, graphAttr, targetAttr})
-      if (sequence->hasAttr(name))
+    for (const Note<StringAttr> *place : ArrayRef(notes).drop_front())
+      if (place->isOn(sequence))
         return sequence.emitError() << "a sequence of the phase 'graph' is for the whole program, but has '"
-                                    << name << "'; find its graph with 'transform.tessera.match_graph'";
+                                    << place->name << "'; find its graph with 'transform.tessera.match_graph'";
     return success();
   }
-  if (sequence->hasAttr(nodeAttr) == sequence->hasAttr(scriptAttr))
+  if (SharedNotes::node.isOn(sequence) == SharedNotes::script.isOn(sequence))
     return sequence.emitError() << "expected a sequence of the phase '" << phase << "' to have one of '"
-                                << nodeAttr << "' and '" << scriptAttr << "', but got "
-                                << (sequence->hasAttr(nodeAttr) ? "both" : "none");
+                                << SharedNotes::node.name << "' and '" << SharedNotes::script.name << "', but got "
+                                << (SharedNotes::node.isOn(sequence) ? "both" : "none");
   return success();
 }
 
@@ -144,7 +133,7 @@ LogicalResult schedule::checkSequences(ModuleOp script) {
   int64_t version = versionOf(script);
   SmallVector<std::pair<Key, NamedSequenceOp>> seen;
   for (auto sequence : script.getOps<NamedSequenceOp>()) {
-    if (failed(checkAttributes(sequence, version)) || (version > 1 && failed(checkKey(sequence))))
+    if (failed(checkNotes(sequence, version)) || (version > 1 && failed(checkKey(sequence))))
       return failure();
     std::optional<Key> key = keyOf(sequence, version);
     for (auto &[other, first] : seen)
@@ -158,7 +147,7 @@ LogicalResult schedule::checkSequences(ModuleOp script) {
       seen.push_back({*key, sequence});
   }
   if (seen.empty())
-    return script.emitError() << "expected a sequence with '" << phaseAttr << "' in the script, but got none";
+    return script.emitError() << "expected a sequence with '" << SharedNotes::phase.name << "' in the script, but got none";
   return success();
 }
 
@@ -179,7 +168,7 @@ static std::optional<unsigned> fit(const Key &key, dfg::NodeOp node, StringRef t
     return key.script == wanted ? std::optional(places) : std::nullopt;
   if (key.node == node.getName())
     return 4 + places;
-  auto parts = node->getAttrOfType<ArrayAttr>(graph::scheduleAttr);
+  ArrayAttr parts = SharedNotes::schedules.get(node);
   if (parts && llvm::is_contained(parts.getAsValueRange<StringAttr>(), key.node))
     return places;
   return {};
@@ -214,7 +203,7 @@ FailureOr<NamedSequenceOp> schedule::findSequence(ModuleOp script, Phase phase, 
   }
   if (!isKnown)
     return node.emitError() << "node '" << node.getName() << "' asks for the schedule '" << wanted
-                            << "', but the script has no sequence with '" << scriptAttr << " = \"" << wanted
+                            << "', but the script has no sequence with '" << SharedNotes::script.name << " = \"" << wanted
                             << "\"'";
   if (!rival)
     return best;
@@ -234,8 +223,8 @@ void schedule::markNodes(ModuleOp program, ModuleOp script) {
     if (std::optional<Key> key = keyOf(sequence, versionOf(script)); key && !key->node.empty())
       names.insert(key->node);
   program->walk([&](dfg::NodeOp node) {
-    if (names.contains(node.getName()) && !node->hasAttr(graph::scheduleAttr))
-      node->setAttr(graph::scheduleAttr, ArrayAttr::get(node.getContext(), node.getNameAttr()));
+    if (names.contains(node.getName()) && !SharedNotes::schedules.isOn(node))
+      SharedNotes::schedules.set(node, ArrayAttr::get(node.getContext(), node.getNameAttr()));
   });
 }
 

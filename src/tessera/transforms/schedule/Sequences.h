@@ -17,18 +17,10 @@ enum class Phase {
 };
 StringRef stringify(Phase phase);
 
-/// The version of scripts that is written. Version 1 has no attributes: the sequence @graph is for the
+/// The version of scripts that is written. It notes on a sequence what it is for (ir/note/Notes.td); version 1 has no attributes: the sequence @graph is for the
 /// program, a sequence that is named as a node for its payload, one with `_loops` behind that for its
 /// kernels.
 inline constexpr int64_t scriptVersion = 2;
-
-/// On the module of a script.
-inline constexpr llvm::StringLiteral versionAttr = "tessera.version";
-/// On a sequence: the phase; a node, or what a version of a node calls its script; and optionally a graph and
-/// a target.
-inline constexpr llvm::StringLiteral phaseAttr = "tessera.phase", nodeAttr = "tessera.node",
-                                     scriptAttr = "tessera.script", graphAttr = "tessera.graph",
-                                     targetAttr = "tessera.target";
 
 /// Checks a user's script: its version, and what its sequences are for.
 LogicalResult checkSequences(ModuleOp script);

@@ -96,7 +96,7 @@ dfg.graph @place(%x: tensor<4xf32>) -> (y: tensor<4xf32>) {
   %c4 = arith.constant 4 : index
   %y = dfg.node @outer (%a = %x : tensor<4xf32>) -> tensor<4xf32> {
     %c = arith.constant 4 : index
-    // expected-error @+1 {{expected 'dfg.versions' on a node that stands directly in a graph (dfg-v1)}}
+    // expected-error @+1 {{expected 'dfg.versions' on a node that stands directly in a graph (dfg-v1), but got it on 'dfg.node'; leave it out}}
     %z = dfg.node @n grid(%i = %c) (each %e = %a : tensor<4xf32>) -> tensor<4xf32> attributes {dfg.versions = [@other]} {
       dfg.yield %e : f32
     }
@@ -164,7 +164,7 @@ dfg.graph @first(%x: tensor<4xf32>) -> (y: tensor<4xf32>) {
 
 dfg.graph @mark(%x: tensor<4xf32>) -> (y: tensor<4xf32>) {
   %c4 = arith.constant 4 : index
-  // expected-error @+1 {{expected 'dfg.approximate' on a node, without a value (dfg-v5)}}
+  // expected-error @+1 {{expected 'dfg.approximate' to be without a value, but got true}}
   %y = dfg.node @n grid(%i = %c4) (each %e = %x : tensor<4xf32>) -> tensor<4xf32> attributes {dfg.approximate = true} {
     dfg.yield %e : f32
   }
@@ -227,6 +227,27 @@ dfg.graph @stores(%x: memref<4x4xf32>, %z: memref<4x4xf32>) -> (z: memref<4x4xf3
 
 // -----
 
-// expected-error @+1 {{expected 'dfg.check_accesses' on a module, without a value (dfg-v6)}}
+// expected-error @+1 {{expected 'dfg.check_accesses' to be without a value, but got true}}
 module attributes {dfg.check_accesses = true} {
+}
+
+// -----
+
+// expected-error @+1 {{expected 'dfg.approximate' on a node (dfg-v5), but got it on 'dfg.graph'; leave it out}}
+dfg.graph @place(%x: f32) -> (y: f32) attributes {dfg.approximate} {
+  dfg.return %x : f32
+}
+
+// -----
+
+// expected-error @+1 {{expected 'dfg.check_accesses' on a module (dfg-v6), but got it on 'dfg.graph'; leave it out}}
+dfg.graph @place(%x: f32) -> (y: f32) attributes {dfg.check_accesses} {
+  dfg.return %x : f32
+}
+
+// -----
+
+// expected-error @+1 {{expected 'dfg.knob' on a node, but got it on 'dfg.graph'; leave it out}}
+dfg.graph @place(%x: f32) -> (y: f32) attributes {dfg.knob = "f32"} {
+  dfg.return %x : f32
 }

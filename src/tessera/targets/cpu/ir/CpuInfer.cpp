@@ -6,6 +6,12 @@
 using namespace tessera;
 using namespace tessera::cpu;
 
+LogicalResult cpu::verifyTiles(Operation *op, Attribute tiles) {
+  if (cast<DenseI64ArrayAttr>(tiles).size() == 6)
+    return success();
+  return op->emitOpError("expected 'cpu.tiles' to be an array of six i64, but got ") << tiles;
+}
+
 // N x C1 x H x W x c; channels are static.
 static LogicalResult checkBlocked(Where where, Value x) {
   ArrayRef<int64_t> shape = shapeOf(x);

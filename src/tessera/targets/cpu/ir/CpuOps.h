@@ -6,11 +6,17 @@
 
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 
+namespace tessera::cpu {
+/// What the value of the note must be beyond its type.
+LogicalResult verifyTiles(Operation *op, Attribute tiles);
+} // namespace tessera::cpu
+
 #include "tessera/targets/cpu/ir/CpuDialect.h.inc"
 
 /// What works on these operations works on those of networks, too.
 namespace tessera::cpu {
 using namespace nn;
+using Notes = CpuDialect::Notes;
 } // namespace tessera::cpu
 
 #define GET_OP_CLASSES

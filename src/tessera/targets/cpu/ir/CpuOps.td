@@ -7,14 +7,35 @@
 include "tessera/ir/nn/NnReduce.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 
+def Cpu_Notes : NotesOf<"cpu", [
+  // From the network to its packed layers: ways to compute the same, up to rounding.
+  Note<"algorithm", "algorithm", NoteText, Nn_NoteOnLayer,
+       "the algorithm that a convolution or product is to have; the portfolio measures several">,
+  Note<"tiles", "tiles", NoteNumbers, Nn_NoteOnLayer,
+       "the numbers of its tiles whatever the machine", "::tessera::cpu::verifyTiles">,
+  Note<"filled", "filled", NoteNumber, Nn_NoteOnLayer,
+       "how many percent of the rows of its weights hold something, where most are zero">,
+  Note<"smallWeights", "small_weights", NoteMark, Nn_NoteOnLayer,
+       "its weights are so small that pairs of products fit 16 bits">,
+
+  // On functions that become machine code.
+  Note<"kernel", "kernel", NoteMark, NoteOnFunction,
+       "the function is a kernel; the others are inlined into them">,
+  Note<"faults", "faults", NoteNumber, NoteOnFunction,
+       "which argument of the kernel holds the cells of its sites">,
+  Note<"indirect", "indirect", NoteMark, NoteOnArgumentOfFunction,
+       "the argument is a scalar in memory: its slot holds a pointer to it">
+]>;
+
 def Cpu_Dialect : Dialect {
   let name = "cpu";
   let cppNamespace = "::tessera::cpu";
   let summary = "layers of networks on activations in blocks of channels";
-  let description = [{
+  let description = !strconcat([{
     What layout assignment makes of operations of `nn`: they say where each number stands, and still not how loops run. They answer the questions of
     `nn`'s interface, so that fusion and placement treat them like the operations that they were. What they mean is registered with the oracle.
-  }];
+  }], Cpu_Notes.doc);
+  let extraClassDeclaration = Cpu_Notes.cpp;
   let dependentDialects = ["::tessera::nn::NnDialect"];
 }
 

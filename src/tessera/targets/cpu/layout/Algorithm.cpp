@@ -64,7 +64,7 @@ SmallVector<Algorithm> cpu::algorithmsFor(ConvOp op, const LayoutOptions &option
 
 Algorithm cpu::algorithmOf(ConvOp op, const LayoutOptions &options) {
   SmallVector<Algorithm> possible = algorithmsFor(op, options);
-  if (auto name = op->getAttrOfType<StringAttr>(algorithmAttr))
+  if (StringAttr name = cpu::Notes::algorithm.get(op))
     if (std::optional<Algorithm> wanted = parseAlgorithm(name);
         wanted && llvm::is_contained(possible, *wanted))
       return *wanted;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The algorithms by which a convolution can run on blocks, and the packed layer for each. Layout assignment
-// takes the default or what the attribute `nn.algorithm` says; the portfolio measures them.
+// takes the default or what the attribute `cpu.algorithm` says; the portfolio measures them.
 #pragma once
 
 #include "tessera/targets/cpu/layout/Layout.h"

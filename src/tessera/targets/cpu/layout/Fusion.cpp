@@ -19,8 +19,8 @@ static bool mayFollowInStrips(Operation *op, Operation *anchor, int64_t stripWei
   auto w = cast<RankedTensorType>(conv.getW().getType()), y = cast<RankedTensorType>(first.getY().getType());
   // With fewer rows there are too few strips for threads (open ones are expected to be enough); weights that
   // are mostly zero have other ways.
-  return !conv->hasAttr(filledAttr) && w.getElementType().isF32() && 4 * w.getNumElements() <= stripWeights &&
-         (y.isDynamicDim(2) || y.getDimSize(2) >= 4);
+  return !cpu::Notes::filled.isOn(conv) && w.getElementType().isF32() &&
+         4 * w.getNumElements() <= stripWeights && (y.isDynamicDim(2) || y.getDimSize(2) >= 4);
 }
 
 // `op` is a pool that the group's convolution can do when it stores.
@@ -33,7 +33,7 @@ static bool mayPool(Operation *op, Operation *anchor, ArrayRef<Operation *> grou
 
 bool cpu::isBatchProduct(MatmulOp op) {
   auto isF32 = [](Value v) { return cast<RankedTensorType>(v.getType()).getElementType().isF32(); };
-  return isF32(op.getA()) && isF32(op.getB()) && isF32(op.getY()) && !op->hasAttr(knobAttr);
+  return isF32(op.getA()) && isF32(op.getB()) && isF32(op.getY()) && !nn::Notes::knob.isOn(op);
 }
 
 bool cpu::isAttention(SoftmaxOp op) {

@@ -89,9 +89,8 @@ static Pads padsOf(ConvOp op) {
 
 // What was decided for a layer, and its number while candidates are measured.
 static void keepChoices(Operation *from, Operation *to) {
-  for (StringRef name : {layerAttr, tilesAttr})
-    if (Attribute attr = from->getAttr(name))
-      to->setAttr(name, attr);
+  nn::Notes::layer.copy(from, to);
+  cpu::Notes::tiles.copy(from, to);
 }
 
 bool Emitter::isPacked(ConvOp op) const {

@@ -118,7 +118,7 @@ static Value startOf(OpBuilder &b, Location loc, ArrayRef<float> bias, ArrayRef<
 
 static Value marked(Operation *layer, const Narrow &narrow) {
   if (narrow.isSmall)
-    layer->setAttr(smallWeightsAttr, UnitAttr::get(layer->getContext()));
+    cpu::Notes::smallWeights.set(layer);
   return layer->getResult(0);
 }
 

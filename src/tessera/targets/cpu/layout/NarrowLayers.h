@@ -13,7 +13,7 @@ struct Narrow {
   Value source;         ///< the narrow operand
   int64_t zero = 0;     ///< what is subtracted from it
   int64_t together;     ///< elements that one instruction takes
-  bool isSmall = false; ///< the weights are (smallWeightsAttr)
+  bool isSmall = false; ///< the weights are (Notes::smallWeights)
   int64_t tile = 0;     ///< channels that one product of matrices takes; 0: vectors are multiplied
 };
 

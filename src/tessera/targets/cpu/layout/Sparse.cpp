@@ -56,7 +56,7 @@ static bool markSparse(Operation *op) {
     filled += isFilled(all.slice(r * w->lanes, w->lanes));
   if (2 * filled > rows)
     return false;
-  op->setAttr(filledAttr, IntegerAttr::get(IntegerType::get(op->getContext(), 64), 100 * filled / rows));
+  cpu::Notes::filled.set(op, 100 * filled / rows);
   return true;
 }
 
@@ -99,8 +99,8 @@ Value cpu::emitSparse(OpBuilder &b, Operation *op) {
 Value cpu::chooseSparse(OpBuilder &b, Operation *from, Value y, Operation *direct) {
   Operation *dense = y.getDefiningOp();
   if (markSparse(direct)) {
-    auto choice = from->getAttrOfType<StringAttr>(algorithmAttr);
-    dense->setAttr(filledAttr, direct->getAttr(filledAttr));
+    StringAttr choice = cpu::Notes::algorithm.get(from);
+    cpu::Notes::filled.copy(direct, dense);
     if (choice && choice.getValue() == sparseName)
       y = emitSparse(b, direct);
   }

@@ -55,7 +55,7 @@ void cpu::splitLayers(dfg::NodeOp node, const LayoutOptions &options) {
     auto conv = ConvOp::create(b, loc, op.getY().getType(), x, splitWeights(b, op.getW()), op.getBias(),
                                op.getStrides(), op.getPads(), op.getDilations(), op.getGroups());
     conv->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    conv->removeAttr(knobAttr);
+    nn::Notes::knob.remove(conv);
     op.getY().replaceAllUsesWith(conv.getY());
     op->erase();
   }

@@ -234,7 +234,7 @@ static Value greater(Gen &g, Value a, Value b) {
 }
 static Value exponential(Gen &g, Value v) {
   auto exp = math::ExpOp::create(g.b, g.loc, v);
-  exp->setAttr(leaf::approximateAttr, g.b.getUnitAttr());
+  SharedNotes::approximate.set(exp);
   return exp;
 }
 

@@ -21,7 +21,7 @@ static Dot dotOf(Operation *op, const Machine &machine) {
   Dot dot = element.isInteger(8) ? machine.bytes : element.isBF16() ? machine.halves : Dot::Plain;
   ArrayRef<int64_t> w = cast<RankedTensorType>(op->getOperand(1).getType()).getShape();
   // Weights that may be too large for it stand in pairs.
-  if (dot == Dot::MaddBytes && !op->hasAttr(smallWeightsAttr))
+  if (dot == Dot::MaddBytes && !cpu::Notes::smallWeights.isOn(op))
     dot = Dot::Madd;
   if (dot == Dot::Plain || w.back() != stepOf(dot))
     return Dot::Plain;
@@ -87,13 +87,12 @@ Machine packed::forBlocks(Operation *op, Machine machine) {
 
 void packed::setTiles(Operation *op, const Tiles &tiles) {
   const Numbers n = numbersOf(tiles);
-  op->setAttr(tilesAttr, DenseI64ArrayAttr::get(op->getContext(),
-                                                {n.rows, n.columns, n.blocks, n.unroll, n.task, n.split}));
+  cpu::Notes::tiles.set(op, {n.rows, n.columns, n.blocks, n.unroll, n.task, n.split});
 }
 
 Tiles packed::chooseTiles(Operation *op, const Machine &given) {
   const Dot dot = dotOf(op, given);
-  if (auto set = op->getAttrOfType<DenseI64ArrayAttr>(tilesAttr); set && set.size() == 6)
+  if (DenseI64ArrayAttr set = cpu::Notes::tiles.get(op))
     return tilesFor(op, {set[0], set[1], set[2], set[3], set[4], set[5], dot});
   Machine machine = forBlocks(op, given);
   // Without an instruction for them, narrow elements take so many of others that large tiles are only large

@@ -28,7 +28,7 @@ LogicalResult refuseOpenPlanes(Operation *op, std::string &why);
 /// The machine as an operation sees it: blocks that are wider than a register take several for each vector.
 Machine forBlocks(Operation *op, Machine machine);
 
-/// Gives an operation the numbers that it is to have whatever the machine, as the attribute nn.tiles.
+/// Gives an operation the numbers that it is to have whatever the machine, as the note cpu.tiles.
 void setTiles(Operation *op, const Tiles &tiles);
 
 /// Good numbers for an operation on a machine (those of its attribute when it has them), and in words what

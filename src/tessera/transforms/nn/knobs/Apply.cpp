@@ -9,12 +9,11 @@ using namespace tessera::nn;
 using Structure = Knob::Structure;
 
 void nn::keepPrecision(Operation *op, const Knob &knob, Operation *from) {
-  op->removeAttr(knobAttr);
-  for (StringRef name : {nameAttr, rangeAttr})
-    if (Attribute attr = from->getAttr(name))
-      op->setAttr(name, attr);
+  nn::Notes::knob.remove(op);
+  nn::Notes::name.copy(from, op);
+  nn::Notes::range.copy(from, op);
   if (Knob left{knob.precision}; !left.isExact())
-    op->setAttr(knobAttr, StringAttr::get(op->getContext(), left.str()));
+    nn::Notes::knob.set(op, left.str());
 }
 
 // Carries out what is not a precision.

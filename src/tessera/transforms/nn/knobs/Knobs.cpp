@@ -59,7 +59,7 @@ void nn::nameTunableOps(Operation *root) {
         name = stem + std::to_string(++ordinals[stem]);
       while (!taken.insert(name).second);
     }
-    op->setAttr(nameAttr, StringAttr::get(op->getContext(), name));
+    nn::Notes::name.set(op, name);
   }
 }
 
@@ -77,9 +77,9 @@ static std::string describeKnobs(TunableOp op) {
 
 static void setKnob(Operation *op, const Knob &knob) {
   if (knob.isExact())
-    op->removeAttr(knobAttr);
+    nn::Notes::knob.remove(op);
   else
-    op->setAttr(knobAttr, StringAttr::get(op->getContext(), knob.str()));
+    nn::Notes::knob.set(op, knob.str());
 }
 
 Status nn::setKnobs(Operation *root, const KnobMap &knobs) {

@@ -41,6 +41,6 @@ LogicalResult nn::applyPromise(RewriterBase &rewriter, TunableOp op, const Knob 
   for (unsigned i = 1; i < op->getNumOperands(); ++i)
     if (Bytes(elementsOf(op->getOperand(i))))
       op->setOperand(i, level(op->getOperand(i)));
-  op->removeAttr(knobAttr);
+  nn::Notes::knob.remove(op);
   return success();
 }

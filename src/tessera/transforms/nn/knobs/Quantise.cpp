@@ -46,8 +46,8 @@ bool PrecisionRewriter::wantsOnly(Value v, const Scale &scale) {
 // The same maxima of the narrow `x`, in front of or behind the pool.
 static PoolOp poolOf(OpBuilder &b, PoolOp pool, Value x) {
   auto copy = cast<PoolOp>(b.clone(*pool));
-  copy->removeAttr(knobAttr);
-  copy->removeAttr(rangeAttr);
+  nn::Notes::knob.remove(copy);
+  nn::Notes::range.remove(copy);
   copy.getXMutable().assign(x);
   copy.getY().setType(typeLike(pool.getY(), typeOf(x).getElementType()));
   return copy;
@@ -187,7 +187,7 @@ LogicalResult PrecisionRewriter::applyInt8Sum(BinaryOp op) {
   if (failed(scale))
     return failure();
   Value v = tunable.getRangedOperand(), q = quantised(v, *scale);
-  op->removeAttr(knobAttr);
+  nn::Notes::knob.remove(op);
   OpBuilder b(op);
   Location loc = op.getLoc();
   Value number = CastOp::create(b, loc, v.getType(), widened(b, loc, q, *scale), Format::plain, Format::plain,
@@ -229,7 +229,7 @@ LogicalResult PrecisionRewriter::applyInt8(TunableOp op) {
                            product.getTransposeB());
   // What else was decided for the operation.
   for (NamedAttribute attr : op->getDiscardableAttrs())
-    if (attr.getName() != knobAttr && attr.getName() != rangeAttr)
+    if (nn::Notes::knob != attr.getName() && nn::Notes::range != attr.getName())
       sum.getDefiningOp()->setAttr(attr.getName(), attr.getValue());
   Value number = CastOp::create(b, loc, y.getType(), sum, Format::plain, Format::plain, false, "nearest");
   SmallVector<int64_t> channel(conv ? typeOf(y).getRank() - 1 : 1, 1);
@@ -255,7 +255,7 @@ LogicalResult PrecisionRewriter::apply(TunableOp op) {
   Knob::Precision precision = knobOf(op).precision;
   if (knobOf(op).isBytes())
     return applyInt8(op);
-  op->removeAttr(knobAttr);
+  nn::Notes::knob.remove(op);
   if (precision == Knob::Precision::BF16)
     applyHalf(op, b.getBF16Type());
   else

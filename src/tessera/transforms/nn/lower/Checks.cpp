@@ -155,7 +155,7 @@ void Checker::indexed(Value x, int64_t dim, Value indices) {
       least = arith::MinSIOp::create(b, op->getLoc(), least, read(count));
   Value got = arith::MinSIOp::create(b, op->getLoc(), read(e), least);
   Value same = arith::CmpIOp::create(b, op->getLoc(), arith::CmpIPredicate::eq, got, least);
-  cf::AssertOp::create(b, op->getLoc(), same, name(e))->setAttr(ifKnownAttr, b.getUnitAttr());
+  SharedNotes::ifKnown.set(cf::AssertOp::create(b, op->getLoc(), same, name(e)));
 }
 
 void Checker::fit(Value x, ArrayRef<Window> windows) {

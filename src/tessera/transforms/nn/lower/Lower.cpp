@@ -98,7 +98,7 @@ static void freeOrder(dfg::NodeOp node) {
       Operation *def = v.getDefiningOp();
       if (isa_and_nonnull<arith::AddFOp, arith::MulFOp>(def) && def->hasOneUse() &&
           llvm::is_contained(def->getOperands(), Value(op.getRegionOutputArgs()[i])))
-        def->setAttr(leaf::anyOrderAttr, UnitAttr::get(op.getContext()));
+        SharedNotes::anyOrder.set(def);
     }
   });
 }
@@ -109,7 +109,7 @@ static void freeOrder(dfg::NodeOp node) {
 static void relaxFunctions(dfg::NodeOp node) {
   SmallVector<Operation *> quotients;
   bool hasFunctions = false;
-  auto relax = [](Operation *op) { op->setAttr(leaf::approximateAttr, UnitAttr::get(op->getContext())); };
+  auto relax = [](Operation *op) { SharedNotes::approximate.set(op); };
   node.walk([&](Operation *op) {
     if (isa<math::ExpOp, math::TanhOp, math::ErfOp>(op)) {
       hasFunctions = true;

@@ -304,7 +304,7 @@ static Value divideInteger(Scalar s, BinaryKind kind, Value x, Value y, bool isU
   Value zero = s.i(0), one = s.i(1);
   y = emitDivisor(s.b, s.loc, y, stringifyBinaryKind(kind));
   auto guarded = [&](Value quotient) {
-    quotient.getDefiningOp()->setAttr(fault::guardedAttr, s.b.getUnitAttr());
+    fault::Notes::guarded.set(quotient.getDefiningOp());
     return quotient;
   };
   if (isUnsigned || s.type.isInteger(1))

@@ -7,9 +7,6 @@
 using namespace tessera;
 using namespace tessera::nn;
 
-// Lives as long as the lowering of one leaf.
-static constexpr llvm::StringLiteral steadyAttr = "tessera.steady";
-
 static bool isDynamic(Value v) {
   auto type = dyn_cast<RankedTensorType>(v.getType());
   return type && !type.hasStaticShape();
@@ -20,7 +17,7 @@ bool nn::assumeSteady(dfg::NodeOp node) {
   node.getBody().walk([&](scf::WhileOp loop) {
     if (!llvm::any_of(loop.getInits(), isDynamic))
       return;
-    loop->setAttr(steadyAttr, UnitAttr::get(loop.getContext()));
+    SharedNotes::steady.set(loop);
     any = true;
   });
   return any;
@@ -38,21 +35,21 @@ bool nn::areSteady(dfg::NodeOp node) {
   };
   return !node.getBody()
               .walk([&](scf::WhileOp loop) {
-                return !loop->hasAttr(steadyAttr) || keepsExtents(loop) ? WalkResult::advance()
+                return !SharedNotes::steady.isOn(loop) || keepsExtents(loop) ? WalkResult::advance()
                                                                         : WalkResult::interrupt();
               })
               .wasInterrupted();
 }
 
 void nn::forgetSteady(dfg::NodeOp node) {
-  node.getBody().walk([](scf::WhileOp loop) { loop->removeAttr(steadyAttr); });
+  node.getBody().walk([](scf::WhileOp loop) { SharedNotes::steady.remove(loop); });
 }
 
 Value nn::startOf(Value v) {
   auto arg = dyn_cast<BlockArgument>(v);
   Operation *op = arg ? arg.getOwner()->getParentOp() : v.getDefiningOp();
   auto loop = dyn_cast_or_null<scf::WhileOp>(op);
-  if (!loop || !loop->hasAttr(steadyAttr))
+  if (!loop || !SharedNotes::steady.isOn(loop))
     return {};
   if (!arg || arg.getOwner() != loop.getBeforeBody()) {
     // What the condition hands on, to the step or out of the loop, may be computed beside it.
