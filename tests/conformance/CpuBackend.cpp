@@ -15,8 +15,6 @@
 using namespace tessera;
 using namespace tessera::conformance;
 
-static std::optional<ElementType> typeOf(Type type) { return parseElementType(plan::typeName(type)); }
-
 FailureOr<std::string> conformance::installModule(Session &session, ModuleOp module,
                                                   const BackendOptions &options) {
   std::vector<Portable> programs(1);
@@ -75,7 +73,7 @@ std::string OpenProgram::run(ArrayRef<oracle::Array> inputs, std::vector<oracle:
   });
   auto fail = [](const char *what) { return std::string(what) + ": " + tsr_last_error(); };
   for (const oracle::Array &a : inputs) {
-    std::optional<ElementType> type = typeOf(a.elementType);
+    std::optional<ElementType> type = plan::elementTypeOf(a.elementType);
     tsr_buffer *buffer = nullptr;
     void *memory = nullptr;
     if (!type || tsr_buffer_create(static_cast<tsr_type>(*type), a.shape.size(), a.shape.data(), &buffer))
@@ -135,7 +133,7 @@ static FailureOr<std::vector<oracle::Array>> runElsewhere(const std::string &byt
                         graph.getSymName().str() + " --threads " + std::to_string(options.threads) +
                         " --device " + deviceList(options) + " --policy " + options.policy;
   for (auto [i, a] : llvm::enumerate(inputs)) {
-    std::optional<ElementType> type = typeOf(a.elementType);
+    std::optional<ElementType> type = plan::elementTypeOf(a.elementType);
     std::string file = path("in" + Twine(i) + ".npy");
     if (!type)
       return fail("input type");

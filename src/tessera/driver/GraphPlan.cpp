@@ -34,18 +34,19 @@ private:
   LogicalResult addView(nn::ReshapeOp op);
   void addCast(Operation *op);
   /// What a view needs to show the memory it names.
-  void addViewCheck(Operation *op, std::optional<plan::Expr> got, std::optional<plan::Expr> expected,
+  void addViewCheck(Operation *op, std::optional<plan::ExprId> got, std::optional<plan::ExprId> expected,
                     const Twine &text);
   LogicalResult addCheck(cf::AssertOp op);
   /// Extents that must be equal when the node starts.
   LogicalResult addChecks(dfg::NodeOp op, plan::Node &node);
-  plan::Expr inBranch(plan::Env &env, Operation *op, plan::Expr got, plan::Expr expected);
+  plan::ExprId inBranch(plan::Env &env, Operation *op, plan::ExprId got, plan::ExprId expected);
   /// The value that a state starts from: an input or a constant, since it must exist before anything runs.
   FailureOr<int> getStateInit(dfg::StateOp state);
   /// A value for what a node yields as result `r`.
   LogicalResult addResult(dfg::NodeOp node, unsigned r);
   /// A new value of a type; `shape` is filled by the caller.
-  FailureOr<plan::Value> makeValue(StringRef kind, Type type, Location loc);
+  FailureOr<plan::Value> makeValue(ValueKind kind, Type type, Location loc);
+  Port portOf(Attribute name, int value);
   /// Writes the node's result over an operand that nobody needs afterwards, if there is one.
   void takeOver(dfg::NodeOp op, plan::Node &node, int index);
   /// The value whose memory this one shares.
@@ -67,20 +68,17 @@ private:
   DenseMap<int, SmallVector<int>> readers; // by root value: nodes that read since the last write
 };
 
-FailureOr<plan::Value> Planner::makeValue(StringRef kind, Type type, Location loc) {
-  Type element = getElementTypeOrSelf(type);
-  plan::Value value;
-  value.kind = kind.str();
-  value.type = plan::typeName(element);
-  if (value.type.empty())
+FailureOr<plan::Value> Planner::makeValue(ValueKind kind, Type type, Location loc) {
+  std::optional<ElementType> element = plan::elementTypeOf(getElementTypeOrSelf(type));
+  if (!element)
     return emitError(loc, "type ")
                << type << " cannot cross an edge; use i1, i8, i16, i32, i64, index, f16, bf16, f32 or f64",
            failure();
-  return value;
+  return plan::Value{.kind = kind, .type = *element};
 }
 
 int Planner::root(int value) const {
-  while (program.values[value].kind == "alias")
+  while (program.values[value].kind == ValueKind::Alias)
     value = program.values[value].of;
   return value;
 }
@@ -121,7 +119,7 @@ LogicalResult Planner::addConstant(arith::ConstantOp op) {
 }
 
 FailureOr<int> Planner::addElements(ElementsAttr attr, Operation *op) {
-  FailureOr<plan::Value> value = makeValue("const", attr.getShapedType(), op->getLoc());
+  FailureOr<plan::Value> value = makeValue(ValueKind::Const, attr.getShapedType(), op->getLoc());
   if (failed(value))
     return failure();
   FailureOr<std::string> bytes = storedBytes(attr, op);
@@ -142,8 +140,8 @@ FailureOr<int> Planner::getStateInit(dfg::StateOp state) {
                                               ArrayRef<Attribute>(constant.getValue())),
                        constant);
   auto it = env.values.find(state.getInit());
-  if (it == env.values.end() ||
-      (program.values[it->second].kind != "input" && program.values[it->second].kind != "const"))
+  if (it == env.values.end() || (program.values[it->second].kind != ValueKind::Input &&
+                                 program.values[it->second].kind != ValueKind::Const))
     return state.emitOpError(
                "has an initial value that is computed in the graph; make it an input or a constant"),
            failure();
@@ -156,12 +154,12 @@ LogicalResult Planner::addResult(dfg::NodeOp node, unsigned r) {
     return success();
   }
   Type type = node.getResult(r).getType();
-  FailureOr<plan::Value> value = makeValue("temp", type, node.getLoc());
+  FailureOr<plan::Value> value = makeValue(ValueKind::Temp, type, node.getLoc());
   if (failed(value))
     return failure();
   if (auto tensor = dyn_cast<RankedTensorType>(type))
     for (int64_t d = 0; d < tensor.getRank(); ++d) {
-      std::optional<plan::Expr> extent = env.translateResultDim(node, r, d);
+      std::optional<plan::ExprId> extent = env.translateResultDim(node, r, d);
       if (!extent)
         return node.emitOpError("extent ")
                << d << " of result #" << r
@@ -191,10 +189,10 @@ void Planner::addExprDeps(Value v, plan::Node &node) {
 
 // An extent that must be `expected` in a branch: elsewhere it is so by definition. Where the launch does not
 // know which branch is taken, it must be so anyway.
-plan::Expr Planner::inBranch(plan::Env &env, Operation *op, plan::Expr got, plan::Expr expected) {
+plan::ExprId Planner::inBranch(plan::Env &env, Operation *op, plan::ExprId got, plan::ExprId expected) {
   for (Operation *above = op->getParentOp(); !isa<dfg::NodeOp>(above); op = above, above = op->getParentOp())
     if (auto branch = dyn_cast<scf::IfOp>(above))
-      if (std::optional<plan::Expr> taken = env.translate(branch.getCondition())) {
+      if (std::optional<plan::ExprId> taken = env.translate(branch.getCondition())) {
         const bool isThen = op->getParentRegion() == &branch.getThenRegion();
         got = program.select(*taken, isThen ? got : expected, isThen ? expected : got);
       }
@@ -211,7 +209,7 @@ LogicalResult Planner::addChecks(dfg::NodeOp op, plan::Node &node) {
     if (auto arg = dyn_cast<BlockArgument>(v); arg && arg.getOwner() == graph.getBodyBlock())
       name = "input '" + cast<StringAttr>(graph.getArgNames()[arg.getArgNumber()]).str() + "'";
     for (auto [d, extent] : llvm::enumerate(op.getGrid())) {
-      std::optional<plan::Expr> got = env.translateDim(v, d), expected = env.translate(extent);
+      std::optional<plan::ExprId> got = env.translateDim(v, d), expected = env.translate(extent);
       if (got && expected && *got != *expected)
         node.checks.push_back({*got, *expected, ("extent " + Twine(d) + " of " + name).str()});
     }
@@ -223,8 +221,8 @@ LogicalResult Planner::addChecks(dfg::NodeOp op, plan::Node &node) {
   for (cf::AssertOp assert : asserts) {
     auto same = assert.getArg().getDefiningOp<arith::CmpIOp>();
     if (same && same.getPredicate() == arith::CmpIPredicate::eq) {
-      std::optional<plan::Expr> got = inner.translate(same.getLhs()),
-                                expected = inner.translate(same.getRhs());
+      std::optional<plan::ExprId> got = inner.translate(same.getLhs()),
+                                  expected = inner.translate(same.getRhs());
       // A kernel that cannot be kept from reading beyond its operands is none.
       if ((!got || !expected) && SharedNotes::ifKnown.isOn(assert)) {
         assert.erase();
@@ -317,7 +315,7 @@ LogicalResult Planner::addNode(dfg::NodeOp op) {
     llvm::append_range(node.after, readers[r]);
     readers[r].clear();
     plan::Value alias = program.values[it->second];
-    alias.kind = "alias";
+    alias.kind = ValueKind::Alias;
     alias.of = it->second;
     alias.shape.clear();
     for (int64_t d = 0; d < cast<ShapedType>(v.getType()).getRank(); ++d)
@@ -329,7 +327,7 @@ LogicalResult Planner::addNode(dfg::NodeOp op) {
   }
   if (inPlace)
     takeOver(op, node, index);
-  node.flops = plan::countFlops(op, env);
+  out.flops.push_back(plan::countFlops(op, env));
   llvm::sort(node.after);
   node.after.erase(llvm::unique(node.after), node.after.end());
   llvm::erase(node.after, index);
@@ -347,7 +345,7 @@ void Planner::takeOver(dfg::NodeOp op, plan::Node &node, int index) {
   for (unsigned d = 0; d < result.shape.size(); ++d)
     if (program.dim(from, d) != result.shape[d])
       return;
-  program.values[to].kind = "alias";
+  program.values[to].kind = ValueKind::Alias;
   program.values[to].of = from;
   // Whoever read the operand must have finished.
   llvm::append_range(node.after, readers[r]);
@@ -356,8 +354,8 @@ void Planner::takeOver(dfg::NodeOp op, plan::Node &node, int index) {
   producer[r] = index;
 }
 
-void Planner::addViewCheck(Operation *op, std::optional<plan::Expr> got, std::optional<plan::Expr> expected,
-                           const Twine &text) {
+void Planner::addViewCheck(Operation *op, std::optional<plan::ExprId> got,
+                           std::optional<plan::ExprId> expected, const Twine &text) {
   if (got && expected && *got != *expected)
     program.checks.push_back({*got, *expected, text.str(), nameOf(op)});
 }
@@ -365,7 +363,7 @@ void Planner::addViewCheck(Operation *op, std::optional<plan::Expr> got, std::op
 // An equation of extents that stands in the graph.
 LogicalResult Planner::addCheck(cf::AssertOp op) {
   auto same = op.getArg().getDefiningOp<arith::CmpIOp>();
-  std::optional<plan::Expr> got, expected;
+  std::optional<plan::ExprId> got, expected;
   if (same && same.getPredicate() == arith::CmpIPredicate::eq) {
     got = env.translate(same.getLhs());
     expected = env.translate(same.getRhs());
@@ -393,12 +391,12 @@ void Planner::addCast(Operation *op) {
 // The same elements in another shape: another value for the same memory.
 LogicalResult Planner::addView(nn::ReshapeOp op) {
   plan::Value view = program.values[env.values.lookup(op.getX())];
-  view.kind = "alias";
+  view.kind = ValueKind::Alias;
   view.of = env.values.lookup(op.getX());
   view.shape.clear();
   unsigned next = 0;
   for (int64_t extent : cast<RankedTensorType>(op.getType()).getShape()) {
-    std::optional<plan::Expr> e =
+    std::optional<plan::ExprId> e =
         ShapedType::isDynamic(extent) ? env.translate(op.getExtents()[next++]) : program.constant(extent);
     if (!e)
       return op.emitOpError(
@@ -408,35 +406,40 @@ LogicalResult Planner::addView(nn::ReshapeOp op) {
   }
   // It shows the same elements, as many as there are. Static extents are one factor, so that only what can
   // differ is compared.
-  auto count = [&](RankedTensorType type, function_ref<std::optional<plan::Expr>(int64_t)> extent) {
+  auto count = [&](RankedTensorType type, function_ref<std::optional<plan::ExprId>(int64_t)> extent) {
     int64_t known = 1;
-    std::optional<plan::Expr> all;
+    std::optional<plan::ExprId> all;
     for (int64_t d = 0; d < type.getRank(); ++d) {
       if (!type.isDynamicDim(d)) {
         known *= type.getDimSize(d);
         continue;
       }
-      std::optional<plan::Expr> e = extent(d);
+      std::optional<plan::ExprId> e = extent(d);
       if (!e)
         return e;
-      all = all ? program.binary("mul", *all, *e) : *e;
+      all = all ? program.binary(ExprOp::Mul, *all, *e) : *e;
     }
-    return std::optional(all ? program.binary("mul", *all, program.constant(known))
+    return std::optional(all ? program.binary(ExprOp::Mul, *all, program.constant(known))
                              : program.constant(known));
   };
-  std::optional<plan::Expr> got = count(cast<RankedTensorType>(op.getX().getType()),
-                                        [&](int64_t d) { return env.translateDim(op.getX(), d); }),
-                            expected = count(cast<RankedTensorType>(op.getType()), [&](int64_t d) {
-                              return std::optional<plan::Expr>(view.shape[d]);
-                            });
+  std::optional<plan::ExprId> got = count(cast<RankedTensorType>(op.getX().getType()),
+                                          [&](int64_t d) { return env.translateDim(op.getX(), d); }),
+                              expected = count(cast<RankedTensorType>(op.getType()), [&](int64_t d) {
+                                return std::optional<plan::ExprId>(view.shape[d]);
+                              });
   addViewCheck(op, got, expected, "number of elements of a reshape");
   env.values[op.getY()] = program.addValue(view);
   return success();
 }
 
+Port Planner::portOf(Attribute name, int value) {
+  StringRef text = cast<StringAttr>(name).getValue();
+  return {text.str(), value, dfg::wordsOf(graph, text), dfg::isUnsigned(graph, text)};
+}
+
 LogicalResult Planner::addInputs() {
   for (auto [arg, name] : llvm::zip(graph.getBodyBlock()->getArguments(), graph.getArgNames())) {
-    FailureOr<plan::Value> value = makeValue("input", arg.getType(), graph.getLoc());
+    FailureOr<plan::Value> value = makeValue(ValueKind::Input, arg.getType(), graph.getLoc());
     if (failed(value))
       return failure();
     if (auto shaped = dyn_cast<ShapedType>(arg.getType()))
@@ -444,7 +447,7 @@ LogicalResult Planner::addInputs() {
         value->shape.push_back(ShapedType::isDynamic(extent) ? -1 : extent);
     int index = program.addValue(*value);
     env.values[arg] = index;
-    program.inputs.push_back({cast<StringAttr>(name).str(), index});
+    program.inputs.push_back(portOf(name, index));
   }
   return success();
 }
@@ -459,14 +462,14 @@ LogicalResult Planner::addBody() {
       if (failed(addNode(node)))
         return failure();
     } else if (auto buffer = dyn_cast<dfg::BufferOp>(op)) {
-      FailureOr<plan::Value> value = makeValue("temp", buffer.getType(), op.getLoc());
+      FailureOr<plan::Value> value = makeValue(ValueKind::Temp, buffer.getType(), op.getLoc());
       if (failed(value))
         return failure();
       unsigned next = 0;
       for (int64_t extent : cast<MemRefType>(buffer.getType()).getShape()) {
-        std::optional<plan::Expr> e = ShapedType::isDynamic(extent)
-                                          ? env.translate(buffer.getExtents()[next++])
-                                          : program.constant(extent);
+        std::optional<plan::ExprId> e = ShapedType::isDynamic(extent)
+                                            ? env.translate(buffer.getExtents()[next++])
+                                            : program.constant(extent);
         if (!e)
           return op.emitOpError(
               "has an extent that the plan cannot express; compute it with integer arithmetic on "
@@ -475,7 +478,7 @@ LogicalResult Planner::addBody() {
       }
       env.values[buffer.getMemory()] = program.addValue(*value);
     } else if (auto state = dyn_cast<dfg::StateOp>(op)) {
-      FailureOr<plan::Value> value = makeValue("state", state.getType(), op.getLoc());
+      FailureOr<plan::Value> value = makeValue(ValueKind::State, state.getType(), op.getLoc());
       if (failed(value))
         return failure();
       FailureOr<int> init = getStateInit(state);
@@ -513,16 +516,9 @@ LogicalResult Planner::run() {
   if (failed(addInputs()) || failed(addBody()))
     return failure();
   program.nodes = std::move(nodes);
-  if (ArrayAttr names = dfg::Notes::unsignedPorts.get(graph))
-    for (StringRef name : names.getAsValueRange<StringAttr>())
-      program.unsignedPorts.insert(name.str());
   auto ret = cast<dfg::ReturnOp>(graph.getBodyBlock()->getTerminator());
-  for (auto [v, name] : llvm::zip(ret.getValues(), graph.getResultNames())) {
-    std::string port = cast<StringAttr>(name).str();
-    program.outputs.push_back({port, env.values.lookup(v)});
-    if (std::vector<std::string> words = dfg::wordsOf(graph, port); !words.empty())
-      program.words[port] = std::move(words);
-  }
+  for (auto [v, name] : llvm::zip(ret.getValues(), graph.getResultNames()))
+    program.outputs.push_back(portOf(name, env.values.lookup(v)));
   return success();
 }
 
@@ -531,7 +527,7 @@ LogicalResult Planner::run(dfg::NodeOp node, const GraphPlan &outer, std::vector
   for (auto [arg, v] : llvm::zip(graph.getBodyBlock()->getArguments(), node.getInputs()))
     if (auto it = around.values.find(v); it != around.values.end())
       env.values[arg] = it->second;
-    else if (std::optional<plan::Expr> e = around.translate(v))
+    else if (std::optional<plan::ExprId> e = around.translate(v))
       env.exprs[arg] = *e;
   for (auto [v, result] : llvm::zip(graph.getBodyBlock()->getTerminator()->getOperands(), node.getResults()))
     results[v] = around.values.lookup(result);
@@ -561,10 +557,10 @@ FailureOr<FormPlan *> tessera::planForm(dfg::NodeOp node, dfg::GraphOp form, Con
   if (failed(Planner(form, constants, targets, inPlace, made->plan).run(node, graph, planned.checks)))
     return failure();
   for (size_t v = first; v < graph.program.values.size(); ++v) {
-    const std::string &kind = graph.program.values[v].kind;
-    if (kind == "temp")
+    ValueKind kind = graph.program.values[v].kind;
+    if (kind == ValueKind::Temp)
       made->temps.push_back(int(v));
-    if (kind == "const")
+    if (kind == ValueKind::Const)
       planned.reads.push_back(int(v));
   }
   return (graph.forms[form] = std::move(made)).get();
@@ -581,14 +577,14 @@ plan::Env tessera::planPayload(GraphPlan &graph, dfg::NodeOp node, Payload &payl
     auto it = graph.env.values.find(info.operand);
     if (it != graph.env.values.end())
       env.values[arg] = it->second;
-    else if (std::optional<plan::Expr> e = graph.env.translate(info.operand))
+    else if (std::optional<plan::ExprId> e = graph.env.translate(info.operand))
       env.exprs[arg] = *e;
   }
   // A result that takes over an operand's memory.
   for (auto [arg, info] : llvm::zip(payload.func.getArguments(), payload.args)) {
     const plan::Value *value =
         info.kind == PayloadArg::Result ? &graph.program.values[env.values.lookup(arg)] : nullptr;
-    if (!value || value->kind != "alias")
+    if (!value || value->kind != ValueKind::Alias)
       continue;
     for (BlockArgument operand : payload.func.getArguments())
       if (auto it = env.values.find(operand); it != env.values.end() && it->second == value->of)

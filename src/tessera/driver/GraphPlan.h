@@ -35,6 +35,8 @@ struct GraphPlan {
   plan::Env env;
   /// Index of the plan's node for each node of the graph.
   llvm::MapVector<Operation *, int> nodes;
+  /// Operations in one execution of each; the first step of each version has them.
+  std::vector<plan::ExprId> flops;
   llvm::MapVector<Operation *, std::unique_ptr<FormPlan>> forms;
   /// By node of the graph and target of the version.
   DenseMap<std::pair<Operation *, StringRef>, plan::Expected> expected;

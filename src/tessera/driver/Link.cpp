@@ -20,7 +20,6 @@ static plan::Version assemble(Installation &in, Job &job, dfg::NodeOp node, dfg:
     add(own.steps, made.steps);
     add(own.temps, made.temps);
     own.note = parts++ ? std::to_string(parts) + " nodes" : made.note;
-    own.script += made.script;
   }
   if (dfg::GraphOp form = formOf(node, version))
     add(own.temps, job.plan->forms[form]->temps);
@@ -29,9 +28,12 @@ static plan::Version assemble(Installation &in, Job &job, dfg::NodeOp node, dfg:
   return own;
 }
 
-static void addVersions(Installation &in, Job &job, dfg::NodeOp node, plan::Node &planned) {
+static void addVersions(Installation &in, Job &job, dfg::NodeOp node, int index) {
+  plan::Node &planned = job.plan->program.nodes[index];
   for (auto version : node.getVersionsAttr().getAsRange<dfg::VersionAttr>()) {
     plan::Version own = assemble(in, job, node, version);
+    if (plan::ExprId flops = job.plan->flops[index]; flops >= 0 && !own.steps.empty())
+      own.steps.front().flops = flops;
     // Kernels add to their cells.
     for (const plan::Step &step : own.steps)
       if (step.faults >= 0 && !llvm::is_contained(planned.writes, step.faults)) {
@@ -68,15 +70,15 @@ LogicalResult tessera::linkProgram(Installation &in) {
   for (auto &kernels : in.kernels)
     for (auto [i, owner] : llvm::enumerate(kernels->owners))
       kernels->madeFor[owner.node].push_back(i);
-  std::vector<plan::Program> plans;
+  Plan plan;
   for (Job &job : in.jobs) {
     for (auto [op, index] : job.plan->nodes)
-      addVersions(in, job, cast<dfg::NodeOp>(op), job.plan->program.nodes[index]);
+      addVersions(in, job, cast<dfg::NodeOp>(op), index);
     job.plan->program.reuse = in.options.memoryPlan;
   }
   for (Job &job : in.jobs)
-    plans.push_back(std::move(job.plan->program));
-  in.result.plan = plan::planJson(plans);
+    plan.programs.push_back(std::move(job.plan->program));
+  in.result.plan = writePlan(plan);
   in.result.constants = in.constants.content();
   in.result.savedBytes += in.constants.savedBytes();
   in.result.meta = dumpJson(describe(in));

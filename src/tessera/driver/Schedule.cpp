@@ -75,7 +75,7 @@ LogicalResult tessera::scheduleNode(NodeLowering &lowering, const Target &target
   lowering.loops = *loops;
   if (*payload) {
     lowering.version.note = "the user's schedule";
-    lowering.version.script = print({lowering.script, lowering.loops});
+    lowering.scriptText = print({lowering.script, lowering.loops});
   } else if (schedule::Script script = target.writeSchedule(lowering.payload, options); script.module) {
     StringAttr key = lowering.node.getNameAttr();
     for (auto sequence : script.module->getOps<NamedSequenceOp>())
@@ -88,8 +88,8 @@ LogicalResult tessera::scheduleNode(NodeLowering &lowering, const Target &target
     } else {
       lowering.loops = written ? written : lowering.loops;
     }
-    lowering.version.script = schedule::printScript(script, ("default schedule of '" + name + "'").str()) +
-                              (*loops ? print({*loops}) : "");
+    lowering.scriptText = schedule::printScript(script, ("default schedule of '" + name + "'").str()) +
+                          (*loops ? print({*loops}) : "");
     lowering.version.note = std::move(script.note);
     own.push_back(std::move(script.module));
   }

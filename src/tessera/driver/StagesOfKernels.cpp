@@ -152,8 +152,8 @@ LogicalResult tessera::scheduleNodes(Installation &in) {
       std::string key = lowering.node.getName().str();
       if (&maker != &in.targets.host())
         key += " on " + maker.name;
-      if (!lowering.version.script.empty())
-        in.scripts[owner.job->graph.getSymName().str()][key] = lowering.version.script;
+      if (!lowering.scriptText.empty())
+        in.scripts[owner.job->graph.getSymName().str()][key] = lowering.scriptText;
     }
   return success();
 }

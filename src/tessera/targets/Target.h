@@ -73,6 +73,7 @@ struct NodeLowering {
   plan::Version version;
   Operation *script = nullptr; ///< the sequence that was applied to the payload; null when there was none
   Operation *loops = nullptr;  ///< the sequence for the kernels; null when there is none
+  std::string scriptText;      ///< of both, for `explain`
 };
 
 /// What goes into a section of the installed program for one target.

@@ -98,7 +98,7 @@ static void callConvolution(nn::ConvOp conv, ModuleOp module) {
 // number.
 static plan::Step describe(NodeLowering &node) {
   plan::Program &program = node.env.program;
-  plan::Expr one = program.constant(1), zero = program.constant(0);
+  plan::ExprId one = program.constant(1), zero = program.constant(0);
   plan::Step step;
   step.kernel = node.payload.getName().str();
   step.grid = {one, one, one};
@@ -106,10 +106,10 @@ static plan::Step describe(NodeLowering &node) {
   for (BlockArgument arg : node.payload.getArguments()) {
     auto known = node.env.values.find(arg);
     if (known == node.env.values.end()) {
-      step.args.push_back({plan::Arg::Expression, *node.env.translate(arg)});
+      step.args.push_back(plan::exprArg(*node.env.translate(arg)));
       continue;
     }
-    step.args.push_back({plan::Arg::Value, known->second});
+    step.args.push_back(plan::valueArg(known->second));
     auto type = dyn_cast<MemRefType>(arg.getType());
     if (!type) {
       node.payload.setArgAttr(arg.getArgNumber(), toy::indirectAttr, UnitAttr::get(arg.getContext()));
@@ -117,7 +117,7 @@ static plan::Step describe(NodeLowering &node) {
     }
     for (int64_t d = 0; d < type.getRank(); ++d)
       if (type.isDynamicDim(d))
-        step.args.push_back({plan::Arg::Expression, program.dim(known->second, d)});
+        step.args.push_back(plan::exprArg(program.dim(known->second, d)));
   }
   return step;
 }

@@ -8,13 +8,16 @@
 
 namespace tessera {
 
+static constexpr std::string_view kindNames[] = {"index", "offset", "length", "divisor", "access"};
+
 std::optional<FaultKind> parseFaultKind(std::string_view name) {
-  static constexpr std::string_view names[] = {"index", "offset", "length", "divisor", "access"};
-  for (size_t i = 0; i < std::size(names); ++i)
-    if (names[i] == name)
+  for (size_t i = 0; i < std::size(kindNames); ++i)
+    if (kindNames[i] == name)
       return static_cast<FaultKind>(i);
   return std::nullopt;
 }
+
+std::string_view faultKindName(FaultKind kind) { return kindNames[static_cast<size_t>(kind)]; }
 
 static std::string describe(const FaultSite &site, int64_t value, int64_t limit) {
   switch (site.kind) {

@@ -27,6 +27,7 @@ enum class FaultKind : uint8_t {
 
 /// Names: "index", "offset", "length", "divisor", "access".
 std::optional<FaultKind> parseFaultKind(std::string_view name);
+std::string_view faultKindName(FaultKind kind);
 
 /// A place in a kernel that checks.
 struct FaultSite {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The plan of an installed program (docs/formats.md) as data, and what can be derived
-// from it before any shape is known. parsePlan checks everything: code that holds a
-// Plan may index without looking.
+// The plan of an installed program (docs/formats.md) as data, for those who make it, write it and run it, and
+// what can be derived from it before any shape is known. parsePlan checks everything: code that holds a Plan
+// may index without looking.
 #pragma once
 
 #include "tessera/base/ElementType.h"
@@ -171,7 +171,11 @@ Result<Plan> parsePlan(std::string_view text, uint64_t constBytes);
 /// The second half of parsePlan: checks that cross the parts of one program, and all derived fields.
 Status checkProgram(ProgramPlan &program, uint64_t constBytes);
 
-/// The spelling of `op` in a plan.
+/// The text of the section `plan`; what is derived is not written.
+std::string writePlan(const Plan &plan);
+
+/// Spellings in a plan.
 std::string_view exprOpName(ExprOp op);
+std::string_view valueKindName(ValueKind kind);
 
 } // namespace tessera

@@ -5,6 +5,7 @@
 #include "tessera/base/Json.h"
 #include "tessera/runtime/plan/Plan.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -39,6 +40,10 @@ static constexpr struct {
                {"select", ExprOp::Select, 3}};
 
 std::string_view exprOpName(ExprOp op) { return exprOps[static_cast<size_t>(op)].name; }
+
+static constexpr std::string_view valueKinds[] = {"input", "temp", "const", "alias", "state", "fault"};
+
+std::string_view valueKindName(ValueKind kind) { return valueKinds[static_cast<size_t>(kind)]; }
 
 namespace {
 /// Reads fields of JSON objects; the first failure is kept and everything after it does nothing.
@@ -177,18 +182,8 @@ static ValueInfo readValue(Reader &reader, const Json &json, size_t values, size
     value.type = *parsed;
   else
     reader.error("unknown type '", type.substr(0, 64), "'");
-  if (kind == "input")
-    value.kind = ValueKind::Input;
-  else if (kind == "temp")
-    value.kind = ValueKind::Temp;
-  else if (kind == "const")
-    value.kind = ValueKind::Const;
-  else if (kind == "alias")
-    value.kind = ValueKind::Alias;
-  else if (kind == "state")
-    value.kind = ValueKind::State;
-  else if (kind == "fault")
-    value.kind = ValueKind::Fault;
+  if (const auto *known = std::ranges::find(valueKinds, kind); known != std::end(valueKinds))
+    value.kind = static_cast<ValueKind>(known - valueKinds);
   else
     reader.error("unknown kind '", kind.substr(0, 64), "'");
   const Json *shape = reader.array(json, "shape");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The plan reader: one wrong thing at a time, each with its message.
+// The plan reader: one wrong thing at a time, each with its message; and the writer, its inverse.
 #include "tessera/runtime/Testing.h"
 #include "tessera/runtime/plan/Expr.h"
 
@@ -208,6 +208,75 @@ TEST(Plan, StepsForDevices) {
               s["own"] = deep;
             }),
             own);
+}
+
+// All that `given` says stands in `written`, too, which may say more where it is a default.
+static void expectCovers(const Json &given, const Json &written, const std::string &where) {
+  if (given.is_object()) {
+    for (auto &[key, item] : given.items())
+      if (written.contains(key))
+        expectCovers(item, written[key], where + "." + key);
+      else
+        ADD_FAILURE() << where << "." << key << " is not written";
+    return;
+  }
+  if (!given.is_array() || given.size() != written.size()) {
+    EXPECT_EQ(given, written) << where;
+    return;
+  }
+  for (size_t i = 0; i < given.size(); ++i)
+    expectCovers(given[i], written[i], where + "." + std::to_string(i));
+}
+
+TEST(Plan, WritesWhatItReads) {
+  // A program with everything that a plan may hold.
+  PlanBuilder b = good();
+  int n = 0, block = b.constant(128), shared = b.expr({"select", block, b.expr({"add", n, block}), block});
+  int weights =
+      b.value({{"kind", "const"}, {"type", "f32"}, {"shape", {block}}, {"offset", 64}, {"bytes", 512}});
+  int other = b.temp({n}),
+      state = b.value({{"kind", "state"}, {"type", "f32"}, {"shape", {n}}, {"init", 0}, {"next", other}});
+  int size = b.temp({}, "i64"), view = b.alias(other, {n});
+  int cells = b.value({{"kind", "fault"}, {"type", "i64"}, {"shape", {b.constant(2)}}});
+  Json step = b.step("k_within", {{"value", state}, {"value", other}, {"expr", block}, {"value", cells}}, n);
+  step["args"][2].push_back("i32");
+  step["block"] = step["cluster"] = {block, block, block};
+  step["shared"] = step["scratch"] = step["flops"] = step["bytes"] = shared;
+  step["own"] = {{"stages", 3}};
+  step["faults"] = {{"value", cells},
+                    {"sites", Json::array({Json::array({"length", "rows", "net.mlir:7:3"})})}};
+  Json next = b.step("k_add1", {{"value", other}, {"value", other}}, n);
+  next["chain"] = true;
+  Json version = b.version("cpu", {step, next}, {size});
+  version["note"] = "two steps";
+  version["expected"] = {2.5, 0.25, block};
+  b.node("look", {state, weights, cells, 1}, {other, cells}, Json::array({version}),
+         {{"after", {0}},
+          {"loc", "net.mlir:7:3"},
+          {"layout", "blocks"},
+          {"depth", 3},
+          {"criticality", 2},
+          {"cost", 1.5},
+          {"checks", Json::array({Json::array({n, n, "extent 0"})})}});
+  b.output("view", view);
+  Json plan = b.plan(), &program = plan["programs"][0];
+  plan["version"] = planVersion;
+  program["outputs"][0]["unsigned"] = true;
+  program["outputs"][0]["words"] = {"yes", "no"};
+  program["reuse"] = 0;
+  program["align"] = 4;
+  program["checks"] = Json::array({Json::array({n, n, "extent 0", "cast"})});
+  auto parsed = parsePlan(plan.dump(), 1024);
+  ASSERT_TRUE(parsed.ok()) << parsed.status().message();
+  const std::string text = writePlan(*parsed);
+  expectCovers(plan, Json::parse(text), "plan");
+  auto again = parsePlan(text, 1024);
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_EQ(writePlan(*again), text);
+  // Kinds and operations have one spelling for both directions.
+  for (ValueKind kind : {ValueKind::Input, ValueKind::Temp, ValueKind::Const, ValueKind::Alias,
+                         ValueKind::State, ValueKind::Fault})
+    EXPECT_NE(text.find("\"kind\":\"" + std::string(valueKindName(kind)) + "\""), std::string::npos);
 }
 
 // Older plans load, and what they could not hold is not looked at.

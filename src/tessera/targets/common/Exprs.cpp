@@ -12,30 +12,20 @@
 using namespace tessera;
 using namespace tessera::plan;
 
-std::string plan::typeName(Type type) {
+std::optional<ElementType> plan::elementTypeOf(Type type) {
   if (type.isIndex())
-    return "index";
-  if (auto integer = dyn_cast<IntegerType>(type)) {
-    switch (integer.getWidth()) {
-    case 1:
-    case 8:
-    case 16:
-    case 32:
-    case 64:
-      return "i" + std::to_string(integer.getWidth());
-    default:
-      return "";
-    }
-  }
+    return ElementType::Index;
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return parseElementType("i" + std::to_string(integer.getWidth()));
   if (type.isF16())
-    return "f16";
+    return ElementType::F16;
   if (type.isBF16())
-    return "bf16";
+    return ElementType::BF16;
   if (type.isF32())
-    return "f32";
+    return ElementType::F32;
   if (type.isF64())
-    return "f64";
-  return "";
+    return ElementType::F64;
+  return std::nullopt;
 }
 
 std::string plan::placeOf(Location loc) {
@@ -67,23 +57,23 @@ unsigned plan::typeBytes(Type type) {
   return std::max(1u, type.getIntOrFloatBitWidth() / 8);
 }
 
-std::optional<Expr> Env::translate(OpFoldResult v) {
+std::optional<ExprId> Env::translate(OpFoldResult v) {
   if (auto attr = dyn_cast<Attribute>(v))
     return program.constant(cast<IntegerAttr>(attr).getInt());
   return translate(cast<mlir::Value>(v));
 }
 
-std::optional<Expr> Env::translate(mlir::Value v) {
+std::optional<ExprId> Env::translate(mlir::Value v) {
   auto it = exprs.find(v);
   if (it != exprs.end())
     return it->second;
-  std::optional<Expr> e = build(v);
+  std::optional<ExprId> e = build(v);
   if (e)
     exprs[v] = *e;
   return e;
 }
 
-std::optional<Expr> Env::translateDim(mlir::Value v, int64_t d) {
+std::optional<ExprId> Env::translateDim(mlir::Value v, int64_t d) {
   auto shaped = cast<ShapedType>(v.getType());
   if (shaped.hasRank() && (d < 0 || d >= shaped.getRank()))
     return std::nullopt;
@@ -103,7 +93,7 @@ std::optional<Expr> Env::translateDim(mlir::Value v, int64_t d) {
   }
   if (isa<tensor::CastOp, memref::CastOp, bufferization::ToTensorOp, bufferization::ToBufferOp>(def))
     return translateDim(def->getOperand(0), d);
-  auto nth = [&](ValueRange dynamic) -> std::optional<Expr> {
+  auto nth = [&](ValueRange dynamic) -> std::optional<ExprId> {
     unsigned index = 0;
     for (int64_t i = 0; i < d; ++i)
       index += shaped.isDynamicDim(i);
@@ -120,10 +110,10 @@ std::optional<Expr> Env::translateDim(mlir::Value v, int64_t d) {
   if (auto expand = dyn_cast<memref::ExpandShapeOp>(def))
     return translate(expand.getMixedOutputShape()[d]);
   auto product = [&](mlir::Value source, ArrayRef<int64_t> group) {
-    std::optional<Expr> extent = program.constant(1);
+    std::optional<ExprId> extent = program.constant(1);
     for (int64_t dim : group) {
-      std::optional<Expr> part = translateDim(source, dim);
-      extent = part && extent ? std::optional(program.binary("mul", *extent, *part)) : std::nullopt;
+      std::optional<ExprId> part = translateDim(source, dim);
+      extent = part && extent ? std::optional(program.binary(ExprOp::Mul, *extent, *part)) : std::nullopt;
     }
     return extent;
   };
@@ -156,24 +146,26 @@ std::optional<Expr> Env::translateDim(mlir::Value v, int64_t d) {
     if (auto source = nn::sourceOfExtent(def, d))
       return translateDim(source->first, source->second);
     std::optional<nn::ExtentRule> rule = nn::ruleOfExtent(def, d);
-    std::optional<Expr> extent = rule ? translateDim(rule->operand, rule->dim) : std::nullopt;
+    std::optional<ExprId> extent = rule ? translateDim(rule->operand, rule->dim) : std::nullopt;
     if (!extent)
       return std::nullopt;
-    auto plus = [&](Expr e, int64_t n) { return n ? program.binary("add", e, program.constant(n)) : e; };
+    auto plus = [&](ExprId e, int64_t n) {
+      return n ? program.binary(ExprOp::Add, e, program.constant(n)) : e;
+    };
     if (rule->divisor == 1)
       return plus(*extent, rule->add + rule->offset);
-    return plus(program.binary("floordiv", plus(*extent, rule->add), program.constant(rule->divisor)),
+    return plus(program.binary(ExprOp::FloorDiv, plus(*extent, rule->add), program.constant(rule->divisor)),
                 rule->offset);
   }
   if (auto dps = dyn_cast<DestinationStyleOpInterface>(def))
     return translateDim(dps.getTiedOpOperand(cast<OpResult>(v))->get(), d);
   if (auto branch = dyn_cast<scf::IfOp>(def); branch && !branch.getElseRegion().empty()) {
     unsigned r = cast<OpResult>(v).getResultNumber();
-    std::optional<Expr> yes = translateDim(branch.thenYield().getOperand(r), d),
-                        no = translateDim(branch.elseYield().getOperand(r), d);
+    std::optional<ExprId> yes = translateDim(branch.thenYield().getOperand(r), d),
+                          no = translateDim(branch.elseYield().getOperand(r), d);
     if (!yes || !no || *yes == *no)
       return yes && no ? yes : std::nullopt;
-    std::optional<Expr> taken = translate(branch.getCondition());
+    std::optional<ExprId> taken = translate(branch.getCondition());
     return taken ? std::optional(program.select(*taken, *yes, *no)) : std::nullopt;
   }
   if (auto loop = dyn_cast<scf::ForOp>(def))
@@ -200,14 +192,14 @@ Env Env::inside(dfg::NodeOp node) {
       if (part)
         inner.partOf[arg] = part;
     } else if (operand.getType().isIntOrIndex() && arg.getType() == operand.getType()) {
-      if (std::optional<Expr> e = translate(operand))
+      if (std::optional<ExprId> e = translate(operand))
         inner.exprs[arg] = *e;
     }
   }
   return inner;
 }
 
-std::optional<Expr> Env::translateResultDim(dfg::NodeOp node, unsigned r, unsigned d) {
+std::optional<ExprId> Env::translateResultDim(dfg::NodeOp node, unsigned r, unsigned d) {
   auto type = cast<RankedTensorType>(node.getResult(r).getType());
   if (!type.isDynamicDim(d))
     return program.constant(type.getDimSize(d));
@@ -215,11 +207,11 @@ std::optional<Expr> Env::translateResultDim(dfg::NodeOp node, unsigned r, unsign
   mlir::Value yielded = node.getYieldOp().getValues()[r];
   Env inner = inside(node);
   if (yield.getMode() == dfg::ResultMode::Tile) {
-    std::optional<Expr> tile = inner.translateDim(yielded, d);
+    std::optional<ExprId> tile = inner.translateDim(yielded, d);
     if (!tile || d >= node.getRank())
       return tile;
-    std::optional<Expr> extent = translate(node.getGrid()[d]);
-    return extent ? std::optional(program.binary("mul", *tile, *extent)) : std::nullopt;
+    std::optional<ExprId> extent = translate(node.getGrid()[d]);
+    return extent ? std::optional(program.binary(ExprOp::Mul, *tile, *extent)) : std::nullopt;
   }
   unsigned gathered = 0;
   for (unsigned g = 0; g < node.getRank(); ++g)
@@ -229,8 +221,8 @@ std::optional<Expr> Env::translateResultDim(dfg::NodeOp node, unsigned r, unsign
 }
 
 // An affine expression over operands that are themselves exprs.
-static std::optional<Expr> translateAffine(Program &p, AffineExpr e, ArrayRef<Expr> dims,
-                                           ArrayRef<Expr> symbols) {
+static std::optional<ExprId> translateAffine(Program &p, AffineExpr e, ArrayRef<ExprId> dims,
+                                             ArrayRef<ExprId> symbols) {
   if (auto c = dyn_cast<AffineConstantExpr>(e))
     return p.constant(c.getValue());
   if (auto d = dyn_cast<AffineDimExpr>(e))
@@ -238,21 +230,21 @@ static std::optional<Expr> translateAffine(Program &p, AffineExpr e, ArrayRef<Ex
   if (auto s = dyn_cast<AffineSymbolExpr>(e))
     return symbols[s.getPosition()];
   auto bin = cast<AffineBinaryOpExpr>(e);
-  std::optional<Expr> a = translateAffine(p, bin.getLHS(), dims, symbols),
-                      b = translateAffine(p, bin.getRHS(), dims, symbols);
+  std::optional<ExprId> a = translateAffine(p, bin.getLHS(), dims, symbols),
+                        b = translateAffine(p, bin.getRHS(), dims, symbols);
   if (!a || !b)
     return std::nullopt;
   switch (bin.getKind()) {
   case AffineExprKind::Add:
-    return p.binary("add", *a, *b);
+    return p.binary(ExprOp::Add, *a, *b);
   case AffineExprKind::Mul:
-    return p.binary("mul", *a, *b);
+    return p.binary(ExprOp::Mul, *a, *b);
   case AffineExprKind::FloorDiv:
-    return p.binary("floordiv", *a, *b);
+    return p.binary(ExprOp::FloorDiv, *a, *b);
   case AffineExprKind::CeilDiv:
-    return p.binary("ceildiv", *a, *b);
+    return p.binary(ExprOp::CeilDiv, *a, *b);
   case AffineExprKind::Mod:
-    return p.binary("mod", *a, *b);
+    return p.binary(ExprOp::Mod, *a, *b);
   default:
     return std::nullopt;
   }
@@ -269,12 +261,12 @@ static mlir::Value scalarMemory(mlir::Value v) {
   return v;
 }
 
-std::optional<Expr> Env::build(mlir::Value v) {
+std::optional<ExprId> Env::build(mlir::Value v) {
   Operation *def = v.getDefiningOp();
   // An integer in memory is read when the launch needs it; a state's is not known then.
   auto memory = values.find(scalarMemory(v));
   if (memory != values.end() && v.getType().isIntOrIndex()) {
-    if (program.values[memory->second].kind == "state")
+    if (program.values[memory->second].kind == ValueKind::State)
       return std::nullopt;
     return program.load(memory->second);
   }
@@ -301,35 +293,37 @@ std::optional<Expr> Env::build(mlir::Value v) {
   }
   if (isa<affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp>(def)) {
     AffineMap map = cast<AffineMapAttr>(def->getAttr("map")).getValue();
-    SmallVector<Expr> operands;
+    SmallVector<ExprId> operands;
     for (unsigned i = 0; i < def->getNumOperands(); ++i) {
-      std::optional<Expr> e = operand(i);
+      std::optional<ExprId> e = operand(i);
       if (!e)
         return std::nullopt;
       operands.push_back(*e);
     }
-    ArrayRef<Expr> all(operands);
-    std::optional<Expr> result;
+    ArrayRef<ExprId> all(operands);
+    std::optional<ExprId> result;
     for (AffineExpr e : map.getResults()) {
-      std::optional<Expr> r =
+      std::optional<ExprId> r =
           translateAffine(program, e, all.take_front(map.getNumDims()), all.drop_front(map.getNumDims()));
       if (!r)
         return std::nullopt;
-      result = !result ? *r : program.binary(isa<affine::AffineMinOp>(def) ? "min" : "max", *result, *r);
+      result = !result
+                   ? *r
+                   : program.binary(isa<affine::AffineMinOp>(def) ? ExprOp::Min : ExprOp::Max, *result, *r);
     }
     return result;
   }
   // Arithmetic is exact in the plan only when the type is as wide as the plan's integers.
   bool wide = v.getType().isIndex() || v.getType().isInteger(64);
-  static const llvm::StringMap<std::string> binaries = {
-      {"arith.addi", "add"},          {"arith.subi", "sub"},
-      {"arith.muli", "mul"},          {"arith.minsi", "min"},
-      {"arith.maxsi", "max"},         {"arith.floordivsi", "floordiv"},
-      {"arith.ceildivsi", "ceildiv"}, {"arith.ceildivui", "ceildiv"},
-      {"index.add", "add"},           {"index.sub", "sub"},
-      {"index.mul", "mul"},           {"index.mins", "min"},
-      {"index.maxs", "max"},          {"index.floordivs", "floordiv"},
-      {"index.ceildivs", "ceildiv"}};
+  static const llvm::StringMap<ExprOp> binaries = {
+      {"arith.addi", ExprOp::Add},          {"arith.subi", ExprOp::Sub},
+      {"arith.muli", ExprOp::Mul},          {"arith.minsi", ExprOp::Min},
+      {"arith.maxsi", ExprOp::Max},         {"arith.floordivsi", ExprOp::FloorDiv},
+      {"arith.ceildivsi", ExprOp::CeilDiv}, {"arith.ceildivui", ExprOp::CeilDiv},
+      {"index.add", ExprOp::Add},           {"index.sub", ExprOp::Sub},
+      {"index.mul", ExprOp::Mul},           {"index.mins", ExprOp::Min},
+      {"index.maxs", ExprOp::Max},          {"index.floordivs", ExprOp::FloorDiv},
+      {"index.ceildivs", ExprOp::CeilDiv}};
   auto it = binaries.find(def->getName().getStringRef());
   if (wide && it != binaries.end()) {
     auto a = operand(0), b = operand(1);
@@ -340,24 +334,25 @@ std::optional<Expr> Env::build(mlir::Value v) {
     auto a = operand(0), b = operand(1);
     if (!a || !b)
       return std::nullopt;
-    Expr zero = program.constant(0);
-    Expr quotient = program.binary("floordiv", *a, *b);
-    Expr negated =
-        program.binary("sub", zero, program.binary("floordiv", program.binary("sub", zero, *a), *b));
-    return program.select(program.binary("lt", *a, zero), negated, quotient);
+    ExprId zero = program.constant(0);
+    ExprId quotient = program.binary(ExprOp::FloorDiv, *a, *b);
+    ExprId negated = program.binary(
+        ExprOp::Sub, zero, program.binary(ExprOp::FloorDiv, program.binary(ExprOp::Sub, zero, *a), *b));
+    return program.select(program.binary(ExprOp::Lt, *a, zero), negated, quotient);
   }
   // So does the remainder; below zero it has the dividend's sign.
   if (wide && isa<arith::RemSIOp>(def)) {
     auto a = operand(0), b = operand(1);
     if (!a || !b)
       return std::nullopt;
-    Expr zero = program.constant(0);
-    Expr negated = program.binary("sub", zero, program.binary("mod", program.binary("sub", zero, *a), *b));
-    return program.select(program.binary("lt", *a, zero), negated, program.binary("mod", *a, *b));
+    ExprId zero = program.constant(0);
+    ExprId negated = program.binary(ExprOp::Sub, zero,
+                                    program.binary(ExprOp::Mod, program.binary(ExprOp::Sub, zero, *a), *b));
+    return program.select(program.binary(ExprOp::Lt, *a, zero), negated, program.binary(ExprOp::Mod, *a, *b));
   }
   if (wide && isa<arith::RemUIOp>(def)) {
     auto a = operand(0), b = operand(1);
-    return a && b ? std::optional(program.binary("mod", *a, *b)) : std::nullopt;
+    return a && b ? std::optional(program.binary(ExprOp::Mod, *a, *b)) : std::nullopt;
   }
   if (auto cmp = dyn_cast<arith::CmpIOp>(def)) {
     if (!(cmp.getLhs().getType().isIndex() || cmp.getLhs().getType().isInteger(64)))
@@ -367,17 +362,17 @@ std::optional<Expr> Env::build(mlir::Value v) {
       return std::nullopt;
     switch (cmp.getPredicate()) {
     case arith::CmpIPredicate::eq:
-      return program.binary("eq", *a, *b);
+      return program.binary(ExprOp::Eq, *a, *b);
     case arith::CmpIPredicate::ne:
-      return program.binary("ne", *a, *b);
+      return program.binary(ExprOp::Ne, *a, *b);
     case arith::CmpIPredicate::slt:
-      return program.binary("lt", *a, *b);
+      return program.binary(ExprOp::Lt, *a, *b);
     case arith::CmpIPredicate::sle:
-      return program.binary("le", *a, *b);
+      return program.binary(ExprOp::Le, *a, *b);
     case arith::CmpIPredicate::sgt:
-      return program.binary("lt", *b, *a);
+      return program.binary(ExprOp::Lt, *b, *a);
     case arith::CmpIPredicate::sge:
-      return program.binary("le", *b, *a);
+      return program.binary(ExprOp::Le, *b, *a);
     default:
       return std::nullopt;
     }

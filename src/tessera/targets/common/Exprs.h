@@ -11,7 +11,7 @@ namespace tessera::plan {
 /// What the plan knows of values: integers as exprs, shaped values as values of the plan.
 struct Env {
   Program &program;
-  llvm::DenseMap<mlir::Value, Expr> exprs;
+  llvm::DenseMap<mlir::Value, ExprId> exprs;
   llvm::DenseMap<mlir::Value, int> values;
   /// For an instance's part of a value: how many leading extents of the value are the grid's.
   llvm::DenseMap<mlir::Value, unsigned> partOf;
@@ -23,21 +23,21 @@ struct Env {
 
   /// The expr of an integer or index value: known, or built from constants, extents and integer arithmetic.
   /// None when it depends on anything else.
-  std::optional<Expr> translate(mlir::Value v);
-  std::optional<Expr> translate(OpFoldResult v);
+  std::optional<ExprId> translate(mlir::Value v);
+  std::optional<ExprId> translate(OpFoldResult v);
   /// Extent `d` of a shaped value that the plan knows, or that is made from one.
-  std::optional<Expr> translateDim(mlir::Value v, int64_t d);
+  std::optional<ExprId> translateDim(mlir::Value v, int64_t d);
   /// What is known inside a node, where its arguments stand for its operands or for parts of them.
   Env inside(dfg::NodeOp node);
   /// Extent `d` of what a node yields as result `r`.
-  std::optional<Expr> translateResultDim(dfg::NodeOp node, unsigned r, unsigned d);
+  std::optional<ExprId> translateResultDim(dfg::NodeOp node, unsigned r, unsigned d);
 
 private:
-  std::optional<Expr> build(mlir::Value v);
+  std::optional<ExprId> build(mlir::Value v);
 };
 
-/// The plan's name of an element type ("f32"); empty when the plan has none.
-std::string typeName(Type type);
+/// The plan's element type; none when it has no such.
+std::optional<ElementType> elementTypeOf(Type type);
 /// Where something stands in the source, "file:line:column", or the name of the model's node; may be empty.
 std::string placeOf(Location loc);
 /// Bytes of one element in memory.

@@ -11,12 +11,12 @@ using namespace tessera::plan;
 
 static constexpr int64_t functionFlops = 10;
 
-static Expr countBlock(Block &block, Env &env);
+static ExprId countBlock(Block &block, Env &env);
 
-static Expr times(Env &env, ArrayRef<Expr> factors) {
-  Expr product = env.program.constant(1);
-  for (Expr f : factors)
-    product = env.program.binary("mul", product, f);
+static ExprId times(Env &env, ArrayRef<ExprId> factors) {
+  ExprId product = env.program.constant(1);
+  for (ExprId f : factors)
+    product = env.program.binary(ExprOp::Mul, product, f);
   return product;
 }
 
@@ -26,7 +26,7 @@ static int64_t lanes(Type type) {
 }
 
 // The extent of a loop whose operands do not say it statically.
-static Expr loopExtent(linalg::LinalgOp op, unsigned loop, Env &env) {
+static ExprId loopExtent(linalg::LinalgOp op, unsigned loop, Env &env) {
   AffineMap map = op.getShapesToLoopsMap();
   auto dim = map ? dyn_cast<AffineDimExpr>(map.getResult(loop)) : AffineDimExpr(nullptr);
   unsigned position = dim ? dim.getPosition() : 0;
@@ -34,7 +34,7 @@ static Expr loopExtent(linalg::LinalgOp op, unsigned loop, Env &env) {
     auto type = dyn_cast<ShapedType>(v.getType());
     unsigned rank = type ? type.getRank() : 0;
     if (dim && position < rank)
-      if (std::optional<Expr> extent = env.translateDim(v, position))
+      if (std::optional<ExprId> extent = env.translateDim(v, position))
         return *extent;
     if (position < rank)
       break;
@@ -43,7 +43,7 @@ static Expr loopExtent(linalg::LinalgOp op, unsigned loop, Env &env) {
   return env.program.constant(env.unknownRounds);
 }
 
-static Expr countOp(Operation &op, Env &env) {
+static ExprId countOp(Operation &op, Env &env) {
   Program &p = env.program;
   if (auto node = dyn_cast<dfg::NodeOp>(op)) {
     // Whole operands have inside the extents that they have outside.
@@ -51,7 +51,7 @@ static Expr countOp(Operation &op, Env &env) {
       if (auto it = env.values.find(node.getInputs()[i]);
           it != env.values.end() && arg.getType() == node.getInputs()[i].getType())
         env.values[arg] = it->second;
-    SmallVector<Expr> factors = {countBlock(*node.getBodyBlock(), env)};
+    SmallVector<ExprId> factors = {countBlock(*node.getBodyBlock(), env)};
     for (mlir::Value extent : node.getGrid())
       factors.push_back(env.translate(extent).value_or(p.constant(env.unknownRounds)));
     return times(env, factors);
@@ -62,13 +62,13 @@ static Expr countOp(Operation &op, Env &env) {
         env, {countBlock(*loop.getBody(), env), p.constant(trip ? trip->getSExtValue() : env.unknownRounds)});
   }
   if (isa<scf::WhileOp>(op)) {
-    Expr sum = p.constant(0);
+    ExprId sum = p.constant(0);
     for (Region &region : op.getRegions())
-      sum = p.binary("add", sum, countBlock(region.front(), env));
+      sum = p.binary(ExprOp::Add, sum, countBlock(region.front(), env));
     return times(env, {sum, p.constant(env.unknownRounds)});
   }
   if (auto linalg = dyn_cast<linalg::LinalgOp>(op)) {
-    SmallVector<Expr> factors = {countBlock(*linalg.getBlock(), env)};
+    SmallVector<ExprId> factors = {countBlock(*linalg.getBlock(), env)};
     for (auto [i, extent] : llvm::enumerate(linalg.getStaticLoopRanges()))
       factors.push_back(ShapedType::isDynamic(extent) ? loopExtent(linalg, i, env) : p.constant(extent));
     return times(env, factors);
@@ -76,15 +76,15 @@ static Expr countOp(Operation &op, Env &env) {
   // A layer that a schedule will make loops of knows its own work, for a batch of one where that is dynamic.
   if (auto layer = dyn_cast<nn::NnOp>(op)) {
     auto type = cast<ShapedType>(op.getResult(0).getType());
-    SmallVector<Expr> factors = {p.constant(layer.getFlops())};
+    SmallVector<ExprId> factors = {p.constant(layer.getFlops())};
     if (type.getRank() && type.isDynamicDim(0))
       factors.push_back(env.translateDim(op.getResult(0), 0).value_or(p.constant(env.unknownRounds)));
     return times(env, factors);
   }
-  Expr sum = p.constant(0);
+  ExprId sum = p.constant(0);
   for (Region &region : op.getRegions())
     for (Block &block : region)
-      sum = p.binary("add", sum, countBlock(block, env));
+      sum = p.binary(ExprOp::Add, sum, countBlock(block, env));
   if (op.getNumResults() && isa<FloatType>(getElementTypeOrSelf(op.getResult(0).getType()))) {
     int64_t each = 0;
     if (isa<vector::FMAOp, math::FmaOp>(op))
@@ -94,34 +94,34 @@ static Expr countOp(Operation &op, Env &env) {
     else if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::MaximumFOp,
                  arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp, arith::NegFOp, arith::RemFOp>(op))
       each = 1;
-    sum = p.binary("add", sum, p.constant(each * lanes(op.getResult(0).getType())));
+    sum = p.binary(ExprOp::Add, sum, p.constant(each * lanes(op.getResult(0).getType())));
   }
   return sum;
 }
 
-static Expr countBlock(Block &block, Env &env) {
-  Expr sum = env.program.constant(0);
+static ExprId countBlock(Block &block, Env &env) {
+  ExprId sum = env.program.constant(0);
   for (Operation &op : block)
-    sum = env.program.binary("add", sum, countOp(op, env));
+    sum = env.program.binary(ExprOp::Add, sum, countOp(op, env));
   return sum;
 }
 
-Expr plan::countFlops(dfg::NodeOp node, Env &env) { return countOp(*node, env); }
+ExprId plan::countFlops(dfg::NodeOp node, Env &env) { return countOp(*node, env); }
 
 double plan::countFlopsOnce(Operation *op) {
   Program program;
   Env env(program);
   env.unknownRounds = 1;
-  Expr count = countOp(*op, env);
+  ExprId count = countOp(*op, env);
   // Only a number that is too large for 64 bits is no constant here.
   return double(program.getConstant(count).value_or(INT64_MAX));
 }
 
-std::optional<Expr> plan::countOpen(dfg::NodeOp node, Env &env) {
-  std::optional<Expr> product;
-  auto multiply = [&](std::optional<Expr> extent) {
+std::optional<ExprId> plan::countOpen(dfg::NodeOp node, Env &env) {
+  std::optional<ExprId> product;
+  auto multiply = [&](std::optional<ExprId> extent) {
     if (extent && !env.program.getConstant(*extent))
-      product = product ? env.program.binary("mul", *product, *extent) : *extent;
+      product = product ? env.program.binary(ExprOp::Mul, *product, *extent) : *extent;
   };
   for (mlir::Value extent : node.getGrid())
     multiply(env.translate(extent));

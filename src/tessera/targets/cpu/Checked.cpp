@@ -131,7 +131,7 @@ void Checker::guard(StringRef what, bool happens) {
   if (!ok)
     return;
   auto site = b.getI64IntegerAttr(int64_t(sites.size()));
-  sites.push_back({"access", what.str(), plan::placeOf(loc)});
+  sites.push_back({FaultKind::Access, what.str(), plan::placeOf(loc)});
   Value yes = arith::ConstantOp::create(b, loc, b.getIntegerAttr(b.getI1Type(), 1)),
         no = arith::ConstantOp::create(b, loc, b.getIntegerAttr(b.getI1Type(), 0));
   Value go = fault::RequireOp::create(b, loc, yes.getType(), ok, yes, no, number, limit, StringAttr(),

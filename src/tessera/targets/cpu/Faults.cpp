@@ -31,11 +31,12 @@ void cpu::addFaultCells(func::FuncOp kernel, unsigned at, plan::Program &program
     IntegerAttr site = b.getI64IntegerAttr(int64_t(step.sites.size()));
     if (!require) {
       fault::Notes::site.set(op, site);
-      step.sites.push_back({"divisor", "an integer division", plan::placeOf(op->getLoc())});
+      step.sites.push_back({FaultKind::Divisor, "an integer division", plan::placeOf(op->getLoc())});
       return;
     }
-    step.sites.push_back({require.getKind().value_or("index").str(), require.getWhat().value_or("").str(),
-                          plan::placeOf(op->getLoc())});
+    std::optional<FaultKind> kind = parseFaultKind(require.getKind().value_or("index"));
+    step.sites.push_back(
+        {kind.value_or(FaultKind::Index), require.getWhat().value_or("").str(), plan::placeOf(op->getLoc())});
     require.removeWhatAttr();
     require.setSiteAttr(site);
   });
@@ -47,7 +48,7 @@ void cpu::addFaultCells(func::FuncOp kernel, unsigned at, plan::Program &program
   (void)inserted;
   cpu::Notes::faults.set(kernel, at);
   step.faults = program.addFaults(step.sites.size());
-  step.args.push_back({plan::Arg::Value, step.faults});
+  step.args.push_back(plan::valueArg(step.faults));
 }
 
 namespace {

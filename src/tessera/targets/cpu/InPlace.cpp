@@ -45,7 +45,7 @@ void cpu::mergeInPlace(func::FuncOp payload, plan::Env &env) {
       continue;
     }
     plan::Value &value = env.program.values[env.values.lookup(result)];
-    value.kind = "temp";
+    value.kind = ValueKind::Temp;
     value.of = -1;
   }
 }

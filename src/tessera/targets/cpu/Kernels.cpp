@@ -73,11 +73,12 @@ void Splitter::findCheap() {
 
 LogicalResult Splitter::addTemp(memref::AllocOp alloc) {
   MemRefType type = alloc.getType();
-  plan::Value value{"temp", plan::typeName(type.getElementType()), {}};
-  if (value.type.empty())
+  std::optional<ElementType> element = plan::elementTypeOf(type.getElementType());
+  if (!element)
     return alloc.emitOpError("element type cannot be stored between kernels");
+  plan::Value value{.kind = ValueKind::Temp, .type = *element};
   for (int64_t d = 0; d < type.getRank(); ++d) {
-    std::optional<plan::Expr> extent = env.translateDim(alloc, d);
+    std::optional<plan::ExprId> extent = env.translateDim(alloc, d);
     if (!extent)
       return alloc.emitOpError(
           "has an extent that is not known when the node starts; compute it in a node of its own");
@@ -203,24 +204,24 @@ LogicalResult Splitter::makeKernel(Segment &segment, unsigned index) {
                << payload.getName() << "' is not known to the plan";
       inner.values[arg] = it->second;
       // Each buffer counts as read or written once.
-      step.bytes = program.binary("add", step.bytes,
+      step.bytes = program.binary(ExprOp::Add, step.bytes,
                                   program.sizeOf(it->second, plan::typeBytes(type.getElementType())));
-      step.args.push_back({plan::Arg::Value, it->second});
+      step.args.push_back(plan::valueArg(it->second));
       for (int64_t d = 0; d < type.getRank(); ++d)
         if (type.isDynamicDim(d))
-          step.args.push_back({plan::Arg::Expression, program.dim(it->second, d)});
+          step.args.push_back(plan::exprArg(program.dim(it->second, d)));
       continue;
     }
     if (auto it = env.values.find(v); it != env.values.end()) {
       cpu::Notes::indirect.setOf(kernel, i);
-      step.args.push_back({plan::Arg::Value, it->second});
+      step.args.push_back(plan::valueArg(it->second));
       continue;
     }
-    std::optional<plan::Expr> e = env.translate(v);
+    std::optional<plan::ExprId> e = env.translate(v);
     TESSERA_CHECK(e) << "a scalar of '" << payload.getName().str()
                      << "' was neither spilled nor computed by the plan";
     inner.exprs[arg] = *e;
-    step.args.push_back({plan::Arg::Expression, *e});
+    step.args.push_back(plan::exprArg(*e));
   }
   // Cheap operations in the order of the payload, so that each stands after what it uses.
   SmallVector<Operation *> ordered(cheap.begin(), cheap.end());
@@ -229,12 +230,12 @@ LogicalResult Splitter::makeKernel(Segment &segment, unsigned index) {
     k.clone(*op, map);
 
   scf::ForOp instances;
-  plan::Expr one = program.constant(1);
+  plan::ExprId one = program.constant(1);
   step.grid = {one, one, one};
   if (segment.parallel) {
     auto forall = cast<scf::ForallOp>(segment.ops.front());
     unsigned rank = forall.getRank();
-    SmallVector<plan::Expr> counts;
+    SmallVector<plan::ExprId> counts;
     bool known = true;
     for (unsigned d = 0; d < rank && known; ++d) {
       auto lower = env.translate(forall.getMixedLowerBound()[d]),
@@ -242,9 +243,9 @@ LogicalResult Splitter::makeKernel(Segment &segment, unsigned index) {
            by = env.translate(forall.getMixedStep()[d]);
       known = lower && upper && by;
       if (known)
-        counts.push_back(
-            program.binary("max", program.constant(0),
-                           program.binary("ceildiv", program.binary("sub", *upper, *lower), *by)));
+        counts.push_back(program.binary(
+            ExprOp::Max, program.constant(0),
+            program.binary(ExprOp::CeilDiv, program.binary(ExprOp::Sub, *upper, *lower), *by)));
     }
     // The outermost three dimensions are tasks; any others, and all of a loop whose extent only the kernel
     // knows, are loops inside.
@@ -303,7 +304,7 @@ LogicalResult Splitter::makeKernel(Segment &segment, unsigned index) {
       end && end.getOwner() == body && leaf::wantsLanes(instances)) {
     unsigned d = end.getArgNumber() - firstEnd;
     auto forall = cast<scf::ForallOp>(segment.ops.front());
-    step.grid[d] = program.binary("ceildiv", step.grid[d], program.constant(instancesOfTask));
+    step.grid[d] = program.binary(ExprOp::CeilDiv, step.grid[d], program.constant(instancesOfTask));
     k.setInsertionPoint(instances);
     Location loc = instances.getLoc();
     Value size = arith::ConstantIndexOp::create(k, loc, instancesOfTask);

@@ -94,8 +94,8 @@ LogicalResult cpu::placeScratch(func::FuncOp kernel, plan::Env &env, plan::Step 
   OpBuilder b(kernel);
   b.setInsertionPointToStart(entry);
   int64_t stack = 0;
-  plan::Expr total = env.program.constant(0); // bytes of scratch used so far
-  Value end;                                  // the same, computed in the kernel, once it is not constant
+  plan::ExprId total = env.program.constant(0); // bytes of scratch used so far
+  Value end;                                    // the same, computed in the kernel, once it is not constant
   // Buffers of static size come first, so that their places are constants in the code.
   llvm::stable_sort(allocs, [](memref::AllocOp a, memref::AllocOp b) {
     return a.getType().hasStaticShape() > b.getType().hasStaticShape();
@@ -119,10 +119,10 @@ LogicalResult cpu::placeScratch(func::FuncOp kernel, plan::Env &env, plan::Step 
       }
     }
     // Bytes of this buffer, rounded up so that the next one is aligned.
-    plan::Expr bytes = env.program.constant(plan::typeBytes(type.getElementType()));
+    plan::ExprId bytes = env.program.constant(plan::typeBytes(type.getElementType()));
     SmallVector<std::optional<int64_t>> bounds; // of the dynamic sizes that the plan does not know
     for (int64_t d = 0; d < type.getRank(); ++d) {
-      std::optional<plan::Expr> extent = env.translateDim(alloc, d);
+      std::optional<plan::ExprId> extent = env.translateDim(alloc, d);
       if (type.isDynamicDim(d)) {
         bounds.push_back(extent ? std::nullopt : boundOf(alloc.getDynamicSizes()[bounds.size()]));
         if (bounds.back())
@@ -131,10 +131,10 @@ LogicalResult cpu::placeScratch(func::FuncOp kernel, plan::Env &env, plan::Step 
       if (!extent)
         return alloc.emitOpError(
             "has an extent that is not known when the kernel starts; bound it by a constant");
-      bytes = env.program.binary("mul", bytes, *extent);
+      bytes = env.program.binary(ExprOp::Mul, bytes, *extent);
     }
-    plan::Expr unit = env.program.constant(alignment);
-    bytes = env.program.binary("mul", env.program.binary("ceildiv", bytes, unit), unit);
+    plan::ExprId unit = env.program.constant(alignment);
+    bytes = env.program.binary(ExprOp::Mul, env.program.binary(ExprOp::CeilDiv, bytes, unit), unit);
     Location loc = alloc.getLoc();
     std::optional<int64_t> before = env.program.getConstant(total);
     b.setInsertionPointToStart(entry);
@@ -146,7 +146,7 @@ LogicalResult cpu::placeScratch(func::FuncOp kernel, plan::Env &env, plan::Step 
     Value view = memref::ViewOp::create(b, loc, type, scratch, at, alloc.getDynamicSizes());
     alloc.replaceAllUsesWith(view);
     alloc.erase();
-    total = env.program.binary("add", total, bytes);
+    total = env.program.binary(ExprOp::Add, total, bytes);
   }
   step.scratch = total;
   return success();
