@@ -7,8 +7,10 @@
 
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <unistd.h>
 
 using namespace tessera;
@@ -50,6 +52,23 @@ TEST(Npy, RoundTripOfAllTypes) {
                   !std::memcmp(read->data.data(), array.data.data(), array.data.size()));
     }
   unlink(path.c_str());
+}
+
+TEST(Npy, StringsAreCodePointsOfOneWidth) {
+  const std::string path = testing::TempDir() + "/words.npy";
+  const std::vector<std::string> words = {"a", "gr\xc3\xb6\xc3\x9f", "\xf0\x9f\x98\x80!", "\xff"};
+  const std::vector<int64_t> shape = {2, 2}, places = {1, 0, 2, 3};
+  ASSERT_TRUE(writeNpyWords(path, shape, places, words).ok());
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_NE(bytes.find("'descr': '<U4'"), std::string::npos);
+  ASSERT_GE(bytes.size(), 64U);
+  std::vector<uint32_t> points(16);
+  std::memcpy(points.data(), bytes.data() + bytes.size() - 64, 64);
+  EXPECT_EQ(points,
+            (std::vector<uint32_t>{'g', 'r', 0xf6, 0xdf, 'a', 0, 0, 0, 0x1f600, '!', 0, 0, 0xfffd, 0, 0, 0}));
+  EXPECT_EQ(writeNpyWords(path, shape, std::vector<int64_t>{0, 1, 2, 4}, words).message(),
+            "an element stands for string 4 of 4");
 }
 
 TEST(Npy, FortranOrderAndBigEndianAreConverted) {
