@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operators and conversions. Signed overflow has no meaning in C++, and the operations say so (nsw): index
 // arithmetic can be widened because of it.
+#include "tessera/frontends/heterocpp/Bases.h"
 #include "tessera/frontends/heterocpp/Markers.h"
 #include "tessera/frontends/heterocpp/Translator.h"
 
@@ -407,6 +408,10 @@ RValue Translator::emitCast(const clang::CastExpr *cast) {
   case clang::CK_DerivedToBase:
   case clang::CK_UncheckedDerivedToBase: {
     if (cast->getType()->isPointerType()) {
+      if (const clang::CXXRecordDecl *moving = findMovingBase(cast)) {
+        unsupported(cast->getExprLoc(), nameMovingBase(moving), movingBaseRemedy);
+        return zeroOf(cast->getType(), cast->getBeginLoc());
+      }
       RValue value = emit(inner);
       if (value.place) {
         value.place.type = inner->getType()->getPointeeType();

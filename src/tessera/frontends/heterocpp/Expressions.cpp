@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Expressions: values and places.
+#include "tessera/frontends/heterocpp/Bases.h"
 #include "tessera/frontends/heterocpp/Translator.h"
 
 #include "mlir/IR/Matchers.h"
@@ -143,6 +144,10 @@ Place Translator::emitPlace(const clang::Expr *expr) {
             : materialize(emit(cast->getSubExpr()), cast->getSubExpr()->getType(), expr->getBeginLoc());
     if (cast->getCastKind() == clang::CK_DerivedToBase ||
         cast->getCastKind() == clang::CK_UncheckedDerivedToBase) {
+      if (const clang::CXXRecordDecl *moving = findMovingBase(cast)) {
+        unsupported(cast->getExprLoc(), nameMovingBase(moving), movingBaseRemedy);
+        return Place{expr->getType()};
+      }
       if (const auto *record = expr->getType()->getAsCXXRecordDecl(); record && place) {
         place.type = cast->getSubExpr()->getType();
         place = baseOf(place, record);
