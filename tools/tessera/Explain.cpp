@@ -7,13 +7,13 @@
 #include "tessera/base/Diag.h"
 #include "tessera/base/File.h"
 #include "tessera/base/Json.h"
+#include "tessera/base/TempFolder.h"
 #include "tessera/runtime/device/Device.h"
 #include "tessera/runtime/plan/Expr.h"
 #include "tessera/runtime/trace/Trace.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -217,29 +217,15 @@ static std::string dotText(const ProgramPlan &plan, const std::vector<Row> &rows
 // Runs Graphviz on `text`; the file appears only when it worked.
 static Status writeSvg(const std::string &path, const std::string &text) {
   // A folder of our own: nobody else can have put a link there.
-  char folder[] = "/tmp/tessera-XXXXXX";
-  if (!mkdtemp(folder))
-    return fail(StatusCode::Io, "cannot make a temporary folder in /tmp: ", std::strerror(errno),
-                "; use --dot to write Graphviz's input");
-  std::string source = concat(folder, "/graph.dot"), target = concat(folder, "/graph.svg");
-  Status status = writeFile(source, std::string_view(text));
-  int result =
-      status.ok() ? std::system(concat("dot -Tsvg -o ", target, " ", source, " 2>/dev/null").c_str()) : 0;
-  unlink(source.c_str());
-  if (!status.ok() || result != 0) {
-    unlink(target.c_str());
-    rmdir(folder);
-    if (!status.ok())
-      return status;
+  TESSERA_ASSIGN(TempFolder folder, TempFolder::create());
+  const std::string source = folder.path() + "/graph.dot", target = folder.path() + "/graph.svg";
+  TESSERA_TRY(writeFile(source, std::string_view(text)));
+  if (std::system(concat("dot -Tsvg -o ", target, " ", source, " 2>/dev/null").c_str()) != 0)
     return fail(StatusCode::NotFound,
                 "cannot draw: Graphviz's 'dot' is not installed or failed; install the package "
                 "'graphviz', or use --dot to write its input");
-  }
-  auto drawn = MappedFile::open(target);
-  status = drawn.ok() ? writeFile(path, (*drawn)->bytes()) : drawn.status();
-  unlink(target.c_str());
-  rmdir(folder);
-  return status;
+  TESSERA_ASSIGN(auto drawn, MappedFile::open(target));
+  return writeFile(path, drawn->bytes());
 }
 
 static void printScripts(const ModuleMeta &meta, const std::string &program) {

@@ -25,7 +25,7 @@ static bool isTooWide(Type type) {
     return false;
   Type element = vector.getElementType();
   auto integer = dyn_cast<IntegerType>(element);
-  if (integer ? integer.getWidth() > 64 : plan::typeName(element).empty())
+  if (integer ? integer.getWidth() > 64 : !plan::elementTypeOf(element))
     return false;
   return vector.getNumElements() > mostBytes / int64_t(plan::typeBytes(element));
 }

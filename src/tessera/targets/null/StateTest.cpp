@@ -207,3 +207,20 @@ TEST(States, KeepTheirShape) {
     EXPECT_EQ(content(*out[0]), (std::vector<float>{3, 5}));
   }
 }
+
+// A plan may give a state something that is not of its shape.
+TEST(States, TakeNothingOfAnotherShape) {
+  PlanBuilder b;
+  int x = b.input("x", {-1}), n = b.dim(x, 0), two = b.constant(2), init = zeroState(b, two),
+      next = b.temp({n});
+  stateOf(b, two, init, next);
+  b.simple("next", "k_add1", {x}, {next}, {{"value", x}, {"value", next}}, n);
+  b.output("out", next);
+  auto program = openStates(b, "null");
+  ASSERT_TRUE(program);
+  auto stream = Stream::open(program).take();
+  std::vector<BufferRef> out(1);
+  ASSERT_TRUE(runItem(*stream, {1, 2}, out).ok());
+  EXPECT_NE(runItem(*stream, {1, 2, 3}, out).message().find("gets f32 of shape 3; expected the same shape"),
+            std::string::npos);
+}
