@@ -14,9 +14,7 @@
 using namespace tessera;
 using namespace tessera::dfg;
 
-bool dfg::isOfGraph(Operation *op) {
-  return isa<NodeOp>(op) && isa_and_present<GraphOp>(op->getParentOp());
-}
+bool dfg::isOfGraph(Operation *op) { return isa<NodeOp>(op) && isa_and_present<GraphOp>(op->getParentOp()); }
 
 // That they are graphs of the node's type is for NodeOp::verifySymbolUses to say.
 LogicalResult dfg::verifyVersions(Operation *op, Attribute versions) {

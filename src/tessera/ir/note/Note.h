@@ -14,11 +14,12 @@ namespace tessera {
 
 /// What all notes have, for the verifier.
 struct NoteInfo {
-  llvm::StringLiteral name;                  ///< with the dialect's
-  llvm::StringLiteral type, place;           ///< words for messages
-  bool onArgument;                           ///< of a function; otherwise on the operation itself
-  bool (*mayStandOn)(Operation *);           ///< the operation, or the function
-  LogicalResult (*check)(Operation *, Attribute); ///< emits what is wrong with a value of the type; may be null
+  llvm::StringLiteral name;        ///< with the dialect's
+  llvm::StringLiteral type, place; ///< words for messages
+  bool onArgument;                 ///< of a function; otherwise on the operation itself
+  bool (*mayStandOn)(Operation *); ///< the operation, or the function
+  LogicalResult (*check)(Operation *,
+                         Attribute); ///< emits what is wrong with a value of the type; may be null
   bool (*hasType)(Attribute);
 
   bool operator==(StringRef other) const { return name == other; }
@@ -29,8 +30,13 @@ template <typename AttrT> struct Note : NoteInfo {
   constexpr Note(llvm::StringLiteral name, llvm::StringLiteral type, llvm::StringLiteral place,
                  bool onArgument, bool (*mayStandOn)(Operation *),
                  LogicalResult (*check)(Operation *, Attribute))
-      : NoteInfo{name,  type, place, onArgument, mayStandOn,
-                 check, [](Attribute value) { return isa<AttrT>(value); }} {}
+      : NoteInfo{name,
+                 type,
+                 place,
+                 onArgument,
+                 mayStandOn,
+                 check,
+                 [](Attribute value) { return isa<AttrT>(value); }} {}
 
   bool isOn(Operation *op) const { return bool(op->getDiscardableAttr(name)); }
   /// Null where it is not on the operation.

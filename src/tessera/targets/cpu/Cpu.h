@@ -31,8 +31,8 @@ Machine getMachine(const TargetOptions &options);
 /// LLVM's target for a machine; null, with the reason, when there is none.
 const llvm::Target *findCodeGenerator(const Machine &machine, std::string &error);
 
-/// Arguments that are one memory (SharedNotes::inPlace) become one. Where the function writes the result before it has
-/// read the operand, the plan gives the result memory of its own again.
+/// Arguments that are one memory (SharedNotes::inPlace) become one. Where the function writes the result
+/// before it has read the operand, the plan gives the result memory of its own again.
 void mergeInPlace(func::FuncOp payload, plan::Env &env);
 
 /// Large copies and fills that stand between the loops of a payload → loops over tasks.

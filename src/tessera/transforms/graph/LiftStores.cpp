@@ -52,8 +52,9 @@ static NodeOp buildStores(RewriterBase &rewriter, NodeOp node, NodeOp values,
                           ArrayRef<memref::StoreOp> stores) {
   NodeParts parts(node);
   parts.name = uniqueName(node->getBlock(), node.getName() + "_store");
-  llvm::erase_if(parts.hints,
-                 [](NamedAttribute hint) { return hint.getName() == "cost" || dfg::Notes::knob == hint.getName(); });
+  llvm::erase_if(parts.hints, [](NamedAttribute hint) {
+    return hint.getName() == "cost" || dfg::Notes::knob == hint.getName();
+  });
   const unsigned first = parts.inputs.size();
   for (Value value : values->getResults()) {
     parts.inputs.push_back(value);

@@ -415,8 +415,7 @@ FailureOr<SmallVector<NamedAttribute>> graph::mergeHints(NodeOp a, NodeOp b, Ref
   }
   if (a.getDepth() && b.getDepth())
     merged.set(a.getDepthAttrName(), *a.getDepth() < *b.getDepth() ? a.getDepthAttr() : b.getDepthAttr());
-  if (ArrayAttr x = SharedNotes::schedules.get(a), y = SharedNotes::schedules.get(b);
-      x && y) {
+  if (ArrayAttr x = SharedNotes::schedules.get(a), y = SharedNotes::schedules.get(b); x && y) {
     llvm::SmallSetVector<Attribute, 4> both(x.begin(), x.end());
     both.insert(y.begin(), y.end());
     merged.set(SharedNotes::schedules.name, ArrayAttr::get(context, both.getArrayRef()));

@@ -52,9 +52,9 @@ LogicalResult vectorizeInstances(RewriterBase &rewriter, linalg::GenericOp op, i
 /// form on vectors, and lanes read neighbouring elements or at least the same row.
 bool wantsLanes(linalg::GenericOp op);
 
-/// Puts iterations of a loop over independent instances (SharedNotes::instances) that work on memory into the lanes of
-/// vectors of `vectorBytes`. False, and nothing changed, where that is impossible or would not pay: LLVM
-/// vectorises bodies without loops itself.
+/// Puts iterations of a loop over independent instances (SharedNotes::instances) that work on memory into the
+/// lanes of vectors of `vectorBytes`. False, and nothing changed, where that is impossible or would not pay:
+/// LLVM vectorises bodies without loops itself.
 bool vectorizeLoop(RewriterBase &rewriter, scf::ForOp loop, int64_t vectorBytes);
 
 /// Whether it would.

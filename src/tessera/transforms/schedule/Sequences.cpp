@@ -92,7 +92,8 @@ static LogicalResult checkNotes(NamedSequenceOp sequence, int64_t version) {
       continue;
     if (version < 2)
       return sequence.emitError() << "'" << note->name << "' needs a script of version 2; write '"
-                                  << SharedNotes::version.name << " = 2 : i64' among the attributes of its module";
+                                  << SharedNotes::version.name
+                                  << " = 2 : i64' among the attributes of its module";
     if (textOf(sequence, *note).empty())
       return sequence.emitError() << "expected '" << note->name << "' to be a name in quotes, but got \"\"";
   }
@@ -117,13 +118,14 @@ static LogicalResult checkKey(NamedSequenceOp sequence) {
     for (const Note<StringAttr> *place : ArrayRef(notes).drop_front())
       if (place->isOn(sequence))
         return sequence.emitError() << "a sequence of the phase 'graph' is for the whole program, but has '"
-                                    << place->name << "'; find its graph with 'transform.tessera.match_graph'";
+                                    << place->name
+                                    << "'; find its graph with 'transform.tessera.match_graph'";
     return success();
   }
   if (SharedNotes::node.isOn(sequence) == SharedNotes::script.isOn(sequence))
     return sequence.emitError() << "expected a sequence of the phase '" << phase << "' to have one of '"
-                                << SharedNotes::node.name << "' and '" << SharedNotes::script.name << "', but got "
-                                << (SharedNotes::node.isOn(sequence) ? "both" : "none");
+                                << SharedNotes::node.name << "' and '" << SharedNotes::script.name
+                                << "', but got " << (SharedNotes::node.isOn(sequence) ? "both" : "none");
   return success();
 }
 
@@ -147,7 +149,8 @@ LogicalResult schedule::checkSequences(ModuleOp script) {
       seen.push_back({*key, sequence});
   }
   if (seen.empty())
-    return script.emitError() << "expected a sequence with '" << SharedNotes::phase.name << "' in the script, but got none";
+    return script.emitError() << "expected a sequence with '" << SharedNotes::phase.name
+                              << "' in the script, but got none";
   return success();
 }
 
@@ -203,8 +206,8 @@ FailureOr<NamedSequenceOp> schedule::findSequence(ModuleOp script, Phase phase, 
   }
   if (!isKnown)
     return node.emitError() << "node '" << node.getName() << "' asks for the schedule '" << wanted
-                            << "', but the script has no sequence with '" << SharedNotes::script.name << " = \"" << wanted
-                            << "\"'";
+                            << "', but the script has no sequence with '" << SharedNotes::script.name
+                            << " = \"" << wanted << "\"'";
   if (!rival)
     return best;
   auto diag = node.emitError() << "two sequences of the phase '" << stringify(phase) << "' are for node '"

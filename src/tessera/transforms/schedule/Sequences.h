@@ -17,9 +17,9 @@ enum class Phase {
 };
 StringRef stringify(Phase phase);
 
-/// The version of scripts that is written. It notes on a sequence what it is for (ir/note/Notes.td); version 1 has no attributes: the sequence @graph is for the
-/// program, a sequence that is named as a node for its payload, one with `_loops` behind that for its
-/// kernels.
+/// The version of scripts that is written. It notes on a sequence what it is for (ir/note/Notes.td); version
+/// 1 has no attributes: the sequence @graph is for the program, a sequence that is named as a node for its
+/// payload, one with `_loops` behind that for its kernels.
 inline constexpr int64_t scriptVersion = 2;
 
 /// Checks a user's script: its version, and what its sequences are for.

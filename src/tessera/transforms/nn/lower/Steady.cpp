@@ -36,7 +36,7 @@ bool nn::areSteady(dfg::NodeOp node) {
   return !node.getBody()
               .walk([&](scf::WhileOp loop) {
                 return !SharedNotes::steady.isOn(loop) || keepsExtents(loop) ? WalkResult::advance()
-                                                                        : WalkResult::interrupt();
+                                                                             : WalkResult::interrupt();
               })
               .wasInterrupted();
 }
