@@ -84,7 +84,7 @@ namespace tessera::nn {
 
 using Notes = NnDialect::Notes;
 
-/// The operation is about blocks of channels itself (Layout::Packed). Extents but the batch are static.
+/// The operation is about blocks of channels itself (Layout::Packed). Numbers of channels are static.
 bool isPacked(Operation *op);
 
 /// Whether the kind gives i1 whatever it takes.

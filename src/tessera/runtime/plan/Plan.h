@@ -62,11 +62,11 @@ enum class ValueKind : uint8_t { Input, Temp, Const, Alias, State, Fault };
 struct ValueInfo {
   ValueKind kind = ValueKind::Temp;
   ElementType type = ElementType::F32;
-  std::vector<int64_t> shape;     ///< Input: extents or -1. Otherwise indices of exprs.
-  int32_t of = -1;                ///< Alias: the value whose memory it names.
-  int32_t init = -1, next = -1;   ///< State.
-  uint64_t offset = 0, bytes = 0; ///< Const: range of the section `const`.
-  int32_t root = -1;              ///< Derived: the value that owns the memory.
+  std::vector<int64_t> shape = {}; ///< Input: extents or -1. Otherwise indices of exprs.
+  int32_t of = -1;                 ///< Alias: the value whose memory it names.
+  int32_t init = -1, next = -1;    ///< State.
+  uint64_t offset = 0, bytes = 0;  ///< Const: range of the section `const`.
+  int32_t root = -1;               ///< Derived: the value that owns the memory.
 };
 
 struct StepArg {
@@ -131,7 +131,7 @@ struct Port {
   std::string name;
   int32_t value = 0;
   /// Of an output of strings: the table that its elements (i64) are places in.
-  std::vector<std::string> words;
+  std::vector<std::string> words = {};
   bool isUnsigned = false; ///< Its integers have no sign, for those who fill and read it.
   bool written = false;    ///< Derived, for inputs: some node writes the caller's memory.
 };

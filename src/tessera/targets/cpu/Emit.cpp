@@ -28,7 +28,7 @@ struct Piece {
   OwningOpRef<ModuleOp> source;
   SmallVector<StringRef, 1> names; ///< the kernels of the plan whose code it is
   std::unique_ptr<llvm::LLVMContext> context = std::make_unique<llvm::LLVMContext>();
-  std::unique_ptr<llvm::Module> module;
+  std::unique_ptr<llvm::Module> module = {};
   std::string key, symbol; ///< what the code depends on, and what it is called in the image
   Object object;
 };

@@ -409,7 +409,7 @@ static bool isForProducts(Value matrix) {
 
 bool Emitter::visitMatmul(MatmulOp op) {
   ElementsAttr attr = elementsOf(op.getB());
-  if (!attr || typeOf(op.getA()).getRank() > mostProductRank || typeOf(op.getB()).getRank() != 2 ||
+  if (!attr || size_t(typeOf(op.getA()).getRank()) > mostProductRank || typeOf(op.getB()).getRank() != 2 ||
       op.getTransposeA() || ShapedType::isDynamic(typeOf(op.getY()).getShape().back()) ||
       !attr.getNumElements())
     return false;

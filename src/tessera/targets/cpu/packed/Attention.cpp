@@ -247,7 +247,7 @@ struct Attend {
   Strided q, k, s, v, z; ///< `s` only where the scores are memory, `q` and `k` only where they are not
   bool turned;           ///< a row of `k` is a key
   const Chain *chain;
-  int64_t lanes, block, high, depth, width;
+  int64_t lanes = 0, block = 0, high = 0, depth = 0, width = 0;
   // Of a task.
   SmallVector<Value> at;
   Value first, rows, keys;

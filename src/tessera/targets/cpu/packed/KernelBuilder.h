@@ -79,7 +79,7 @@ struct Gen {
 struct Memory {
   Value buffer;
   SmallVector<int64_t> shape;
-  SmallVector<Value> extents; ///< of dimensions behind the first that are open; null for others
+  SmallVector<Value> extents = {}; ///< of dimensions behind the first that are open; null for others
   /// Elements to the place of these indices.
   Value offset(Gen &g, ValueRange at) const;
   /// Elements from one index to the next; as a number where no open extent stands behind.
