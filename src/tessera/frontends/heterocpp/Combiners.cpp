@@ -10,7 +10,7 @@
 using namespace tessera;
 using namespace tessera::heterocpp;
 
-static constexpr llvm::StringLiteral noteName = "tessera.combiner";
+static constexpr llvm::StringLiteral noteName = "combiner";
 
 namespace {
 /// The body of an operation on two numbers.
