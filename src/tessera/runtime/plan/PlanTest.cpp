@@ -149,7 +149,8 @@ TEST(Plan, Nodes) {
                 "microseconds, expr]");
   expectError([](Json &p) { p["nodes"][0]["versions"][0]["expected"] = {1, 2, 9}; },
               "node 'n0': expected (an expr): expected a number from 0 to 1, but got 9");
-  expectError([](Json &p) { p["outputs"][0]["words"] = {"a", 1}; }, "outputs: 'words' of 'out': expected a list of strings");
+  expectError([](Json &p) { p["outputs"][0]["words"] = {"a", 1}; },
+              "outputs: 'words' of 'out': expected a list of strings");
   expectError([](Json &p) { p["nodes"][0]["versions"][0]["temps"] = {0}; },
               "node 'n0': temps must be values of kind temp, but value 0 is not");
   expectError([](Json &p) { p["nodes"][0]["versions"][0]["temps"] = {1}; },
