@@ -71,10 +71,9 @@ class Net:
 
     def checkCounts(self, family, sizes):
         counts = {size: self.count(family, size) for size in sizes}
-        # Kernels for any extent have code for what is left of rows and columns.
-        factor = 2 if family.endswith("-open") else 1
         for stage in STAGES:
-            most = factor * MOST[stage]
+            # Scheduled kernels for any extent have code for what is left of rows and columns.
+            most = MOST[stage] * (2 if stage == "schedule" and family.endswith("-open") else 1)
             for size in sizes:
                 each = counts[size].get(stage, 0) / size
                 if each > most:
