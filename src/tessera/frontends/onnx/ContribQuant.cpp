@@ -205,22 +205,14 @@ struct Quantised {
 };
 } // namespace
 
-// As DynamicQuantizeLinear: the scale and zero point follow from the range, which always holds 0.
+// As DynamicQuantizeLinear, without the zero point.
 static Quantised quantisedByRange(NodeContext &c, Value x) {
-  DataType f = DataType::F32;
-  Ints all = range(0, c.rank(x));
-  Value zero = c.scalar(0, f);
-  Value high = c.binary(BinaryKind::max, c.reduce(ReduceKind::max, x, all, false), zero);
-  Value low = c.binary(BinaryKind::min, c.reduce(ReduceKind::min, x, all, false), zero);
-  Value scale = c.div(c.sub(high, low), c.scalar(255, f));
-  Value point = c.unary(UnaryKind::round, c.sub(zero, c.div(low, scale)));
-  point = c.castTo(c.activation(ActivationKind::clip, point, 0, 255), f, DataType::U8);
-  if (!scale || !point || c.bad)
+  ByRange made = quantiseByRange(c, x);
+  if (!made.y)
     return {};
-  Value y = nn::QuantizeOp::create(c.b, c.loc, c.tt(x).clone(c.elem(DataType::U8)), x, scale, point,
-                                   uint64_t(0), uint64_t(0), nn::Format::unsigned_, false);
-  return {c.sub(c.castTo(y, DataType::U8, DataType::I32), c.castTo(point, DataType::U8, DataType::I32)),
-          scale};
+  return {
+      c.sub(c.castTo(made.y, DataType::U8, DataType::I32), c.castTo(made.point, DataType::U8, DataType::I32)),
+      made.scale};
 }
 
 static void dynamicQuantizeMatMul(NodeContext &c) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // To and from narrow types, with scales and zero points.
 #include "tessera/frontends/onnx/Importer.h"
+#include "tessera/frontends/onnx/Products.h"
 
 using namespace tessera;
 using namespace tessera::onnximport;
@@ -75,9 +76,7 @@ static void dequantize(NodeContext &c) {
   c.set(0, c.castTo(y, work, to), to);
 }
 
-// The scale and zero point follow from the tensor's range, which always holds 0.
-static void dynamicQuantize(NodeContext &c) {
-  Value x = c.v(0);
+onnximport::ByRange onnximport::quantiseByRange(NodeContext &c, Value x) {
   DataType f = DataType::F32;
   Ints all = range(0, c.rank(x));
   Value zero = c.scalar(0, f);
@@ -87,12 +86,19 @@ static void dynamicQuantize(NodeContext &c) {
   Value point = c.unary(UnaryKind::round, c.sub(zero, c.div(low, scale)));
   point = c.castTo(c.activation(nn::ActivationKind::clip, point, 0, 255), f, DataType::U8);
   if (!scale || !point || c.bad)
-    return;
+    return {};
   Value y = nn::QuantizeOp::create(c.b, c.loc, c.tt(x).clone(c.elem(DataType::U8)), x, scale, point,
                                    uint64_t(0), uint64_t(0), nn::Format::unsigned_, false);
-  c.set(0, y, DataType::U8);
-  c.set(1, scale, f);
-  c.set(2, point, DataType::U8);
+  return {y, scale, point};
+}
+
+static void dynamicQuantize(NodeContext &c) {
+  ByRange made = quantiseByRange(c, c.v(0));
+  if (!made.y)
+    return;
+  c.set(0, made.y, DataType::U8);
+  c.set(1, made.scale, DataType::F32);
+  c.set(2, made.point, DataType::U8);
 }
 
 ArrayRef<OperatorEntry> onnximport::quantOperators() {
